@@ -5,7 +5,7 @@ In the repository root::
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
     python benchmarks/table.py --write docs/performance.md
-    python benchmarks/table.py --write docs/fisher-vectors.md
+    python benchmarks/table.py --write docs/task-measurements.md
 """
 
 import argparse

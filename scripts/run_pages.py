@@ -1,10 +1,18 @@
-"""Run the Python examples of pages, and compare or update the output that the pages show.
+"""Run the examples of pages, and compare or update the output that the pages show.
 
-A page shows output in a ``text`` block directly after a ``python`` block. The blocks of a page run
-in order, in one namespace and in an empty folder; indented code is not run. In a ``console`` block,
-a line ``$ textkin ...`` is a command, and the lines below it are its output. If a page shows a
-figure (``![...](images/NAME.svg)``) and its code writes a file with that name, the stored figure
-must be the same. A page with ``<!-- needs: gensim -->`` runs only if these packages are installed::
+The blocks of a page run in order, in one namespace and in an empty folder. Each block is one of:
+
+- a ``python`` block, whose output is in the ``text`` block directly after it;
+- a ``console`` block: a line ``$ textkin ...`` is a command, and the lines below it are its output;
+- an ``sh`` block with one ``textkin`` command per line, whose output the page does not show;
+- any block below the line "Save this as `NAME`:", which is written to the file NAME;
+- a comment ``<!-- setup ... -->`` with Python code that readers do not see;
+- a block that does not run, below a comment ``<!-- not run: REASON -->``, where REASON is one of
+  `REASONS`.
+
+Every other block is an error, indented blocks included. If a page shows a figure
+(``![...](images/NAME.svg)``) and its code writes a file with that name, the stored figure must be
+the same. A page with ``<!-- needs: gensim -->`` runs only if these packages are installed::
 
     python scripts/run_pages.py                     # all pages; exit status 1 if an output differs
     python scripts/run_pages.py docs/classify.md --write
@@ -23,16 +31,64 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
-SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
-EITHER = re.compile(f"{BLOCK.pattern}|{SESSION.pattern}", re.DOTALL)
-FIGURE = re.compile(r"!\[[^\]]*\]\((images/[^)]+\.svg)\)")
+BLOCK = re.compile(
+    r"^<!-- setup\n(?P<setup>.*?)^-->$"
+    r"|^<!-- not run: (?P<reason>.*?) -->\n\n```.*?^```$"
+    r"|^.*Save this as `(?P<file>[^`]+)`:\n\n```\w*\n(?P<content>.*?)^```$"
+    r"|^```python\n(?P<code>.*?)^```(?:\n\n```text\n(?P<shown>.*?)^```)?$"
+    r"|^```console\n(?P<session>.*?)^```$"
+    r"|^```sh\n(?P<script>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+ANY_BLOCK = re.compile(r"^ *```.*?^ *```$|(?:(?<=\n\n)|\A)    \S.*?$", re.DOTALL | re.MULTILINE)
+FIGURE = re.compile(r"!\[[^\]]*\]\(((?:docs/)?images/[^)]+\.svg)\)")
+
+REASONS = {
+    "diagram",  # not code: a figure in characters
+    "file layout",  # not code: names and contents of files
+    "formula",  # not code
+    "synopsis",  # not code: a list of commands
+    "cluster",  # needs the workers of a cluster
+    "data set",  # needs a data set or vectors that are not in the repository
+    "download",  # downloads a model
+    "GPU",
+    "installation",  # installs packages
+    "interactive",  # reads from a terminal
+    "measurement",  # takes long, or writes stored results
+    "optional packages",
+    "server",
+    "varying output",  # has times, or depends on the version of Python
+}
+"""Reasons for blocks that do not run."""
 
 
 def pages() -> list[Path]:
-    """Return the pages that have Python examples."""
-    every = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [page for page in every if "```python\n" in page.read_text(encoding="utf-8")]
+    """Return the README and the pages in ``docs``."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def unchecked_blocks(text: str) -> list[str]:
+    """Return the first line of each block of a page that neither runs nor has a valid reason.
+
+    Parameters
+    ----------
+    text : str
+        Text of the page.
+    """
+    wrong = []
+
+    def check(match: re.Match[str]) -> str:
+        reason, script = match["reason"], match["script"] or ""
+        if reason is not None and reason not in REASONS:
+            wrong.append(f"not run: {reason}")
+        wrong.extend(line for line in _script_lines(script) if not line.startswith("textkin "))
+        session = match["session"] or ""
+        if session and not session.startswith("$ textkin "):
+            wrong.append(session.partition("\n")[0])
+        return ""
+
+    rest = BLOCK.sub(check, text)
+    return wrong + [found[0].partition("\n")[0] for found in ANY_BLOCK.finditer(rest)]
 
 
 def missing_packages(text: str) -> list[str]:
@@ -42,24 +98,27 @@ def missing_packages(text: str) -> list[str]:
     return [name for name in names if importlib.util.find_spec(name) is None]
 
 
-def commands(session: str) -> list[str]:
-    """Return the arguments of the textkin commands in a console session."""
-    return re.findall(r"^\$ textkin (.*)$", session, re.MULTILINE)
+def _script_lines(script: str) -> list[str]:
+    return [line for line in script.splitlines() if line.strip()]
+
+
+def _run(command: str) -> str:
+    """Run a textkin command, and return its output."""
+    from textkin.cli import main as textkin
+
+    output, errors = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        status = textkin(shlex.split(command, comments=True)[1:])
+    if status:
+        raise ValueError(f"{command} has exit status {status}: {errors.getvalue()}")
+    output.seek(0)
+    return output.read()
 
 
 def _session_output(session: str) -> str:
     """Run the commands of a console session, and return the session with their output."""
-    from textkin.cli import main as textkin
-
-    lines = []
-    for command in commands(session):
-        output = io.StringIO()
-        with contextlib.redirect_stdout(output):
-            status = textkin(shlex.split(command))
-        if status:
-            raise ValueError(f"textkin {command} has exit status {status}")
-        lines.append(f"$ textkin {command}\n{output.getvalue()}")
-    return "".join(lines)
+    found = re.findall(r"^\$ (textkin .*)$", session, re.MULTILINE)
+    return "".join(f"$ {command}\n{_run(command)}" for command in found)
 
 
 def updated(text: str, name: str) -> str:
@@ -80,20 +139,27 @@ def updated(text: str, name: str) -> str:
     space: dict[str, Any] = {"__name__": "page"}
 
     def again(match: re.Match[str]) -> str:
-        code, shown, session = match.groups()
+        if match["session"] is not None:
+            return f"```console\n{_session_output(match['session'])}```"
+        if match["file"] is not None:
+            Path(match["file"]).write_text(match["content"], encoding="utf-8")
+        for command in _script_lines(match["script"] or ""):
+            _run(command)
+        code, shown = match["code"] or match["setup"], match["shown"]
         if code is None:
-            runs = name != "README.md"  # its session needs a file; tests/test_examples.py has it
-            return f"```console\n{_session_output(session)}```" if runs else match[0]
+            return match[0]
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             exec(compile(code, name, "exec"), space)
+        if match["setup"] is not None:
+            return match[0]
         if shown is None:
             if output.getvalue():
                 raise ValueError(f"{name}: an example prints {output.getvalue()!r} without a block")
             return match[0]
         return f"```python\n{code}```\n\n```text\n{output.getvalue()}```"
 
-    return EITHER.sub(again, text)
+    return BLOCK.sub(again, text)
 
 
 def changed_figures(text: str, page: Path) -> dict[Path, Path]:

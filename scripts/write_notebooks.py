@@ -49,15 +49,17 @@ def notebook(page: str) -> str:
             cells.append(_cell(kind, len(cells), text, output))
 
     at = 0
-    for match in run_pages.EITHER.finditer(page):
+    for match in run_pages.BLOCK.finditer(page):
+        code, session = match["code"], match["session"]
+        if code is None and session is None:
+            continue
         add("markdown", page[at : match.start()])
-        code, shown, session = match.groups()
         if code is not None:
-            add("code", code, shown)
+            add("code", code, match["shown"])
         else:
             lines = session.splitlines(keepends=True)
             output = "".join(line for line in lines if not line.startswith("$ "))
-            add("code", "\n".join(f"!textkin {c}" for c in run_pages.commands(session)), output)
+            add("code", "".join(f"!{c[2:]}" for c in lines if c.startswith("$ ")), output)
         at = match.end()
     add("markdown", page[at:])
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -1,14 +1,10 @@
 """Tests of the examples, and of the commands of the README."""
 
-import re
 import runpy
-import shlex
 import sys
 from pathlib import Path
 
 import pytest
-
-from textkin.cli import main
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,28 +43,6 @@ def test_example_runs_without_error(path, tmp_path, monkeypatch, capsys):
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_readme_commands_print_the_shown_output(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    [name] = re.findall(r"Save this as `(.*)`", README)
-    [rows] = re.findall(r"```csv\n(.*?)```", README, re.DOTALL)
-    (tmp_path / name).write_text(rows, encoding="utf-8")
-    [session] = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    steps = session.split("$ textkin ")[1:]
-    assert len(steps) == 2
-    for step in steps:
-        command, _, output = step.partition("\n")
-        assert main(shlex.split(command)) == 0
-        assert capsys.readouterr().out == output
-
-
 def test_readme_names_demo_and_test_commands():
     assert "make demo" in README
     assert "make test" in README
-
-
-def test_readme_figure_matches_output_of_its_command(tmp_path):
-    [arguments] = re.findall(r'textkin compare "(.*)" "(.*)" --svg', README)
-    target = tmp_path / "flow.svg"
-    assert main(["compare", *arguments, "--svg", str(target)]) == 0
-    assert target.read_text() == (ROOT / "docs" / "images" / "flow.svg").read_text()

@@ -241,7 +241,7 @@ def test_page_without_markers_raises(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/performance.md", "docs/fisher-vectors.md"], ids=Path
+    "page", ["README.md", "docs/performance.md", "docs/task-measurements.md"], ids=Path
 )
 def test_tables_of_pages_equal_the_stored_results(page):
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``python -m textkin`` is the ``textkin`` command."""
+"""Entry point of ``python -m textkin``, which is the same as the command ``textkin``."""
 
 import sys
 

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class _Hinted(Exception):
-    """Exception with a message and a hint; it can be pickled with all attributes.
+    """Mixin of exceptions with a message and a hint, which survive pickling.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def _rebuilt(kind: type[Exception], args: tuple[Any, ...], state: dict[str, Any]
 
 
 class _OfParameter(_Hinted):
-    """Error of a parameter, with its parts as attributes."""
+    """Mixin of parameter errors with `parameter`, `expected`, `got`, and `hint`."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class _OfParameter(_Hinted):
 
 
 class ParameterError(_OfParameter, ValueError):
-    """Invalid value of a parameter.
+    """Error: a parameter has an invalid value.
 
     The message is "`parameter` must be `expected`; got `got`. `hint`" unless `message` is given.
 
@@ -118,11 +118,11 @@ class ParameterError(_OfParameter, ValueError):
 
 
 class ParameterTypeError(_OfParameter, TypeError):
-    """Wrong type of a parameter; see `ParameterError`."""
+    """Error: a parameter has a wrong type; see `ParameterError`."""
 
 
 class EmptyDocumentError(_Hinted, ValueError):
-    """Document without words to compare: it is empty, or none of its words has a vector.
+    """Error: a document has no words to compare, because it is empty or has no known word.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class EmptyDocumentError(_Hinted, ValueError):
 
 
 class CertificateError(_Hinted, ValueError):
-    """Certificate that does not prove its distance.
+    """Error: a certificate does not prove its distance or search result.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class CertificateError(_Hinted, ValueError):
 
 
 class AddError(_Hinted, ValueError):
-    """Document that cannot be added to an index, and the number of documents added before.
+    """Error: a document cannot be added to an index; says how many were added before.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class AddError(_Hinted, ValueError):
 
 
 class DamagedIndexError(_Hinted, ValueError):
-    """Corrupt files in an index.
+    """Error: files of an index are corrupt.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class DamagedIndexError(_Hinted, ValueError):
 
 
 class IndexLockedError(_Hinted, TimeoutError):
-    """Timeout because another process or thread is writing to the index, which permits one writer.
+    """Error: another process or thread is writing to the index for longer than the timeout.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class IndexLockedError(_Hinted, TimeoutError):
 
 
 class IndexWarning(_Hinted, UserWarning):
-    """Recoverable problem of an index: a missing or corrupt derived file, without data loss.
+    """Warning: a derived file of an index is missing or corrupt; no data are lost.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class IndexWarning(_Hinted, UserWarning):
 
 
 class VectorFileWarning(_Hinted, UserWarning):
-    """Unusable entries in a file of word vectors.
+    """Warning: entries of a vector file cannot be used and were skipped.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ class VectorFileWarning(_Hinted, UserWarning):
 
 
 class VocabularyWarning(_Hinted, UserWarning):
-    """Words of a vocabulary that cannot occur in any text, because of the text settings.
+    """Warning: words of a vocabulary cannot occur in any text, due to the text settings.
 
     Attributes
     ----------

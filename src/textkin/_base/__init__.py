@@ -1,4 +1,4 @@
-"""Shared foundations: types, parameter checks, saved estimators, folders with a manifest."""
+"""Foundations: types, parameter checks, saved estimators, verified folders."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Atomic writes: a file or a folder exists complete, on disk, or does not exist."""
+"""Atomic writes: a file or folder is on disk completely, or not at all."""
 
 import hashlib
 import os
@@ -23,14 +23,14 @@ TEMPORARY = ".tmp"
 
 
 class Written(NamedTuple):
-    """Size and SHA-256 hash of a written file."""
+    """Size in bytes and SHA-256 hash of a file that was written."""
 
     size: int
     sha256: str
 
 
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> Written:
-    """Write a file under a temporary name, flush it to disk, and rename it.
+    """Write a file atomically: under a temporary name, flushed to disk, then renamed.
 
     After a crash at any moment, the file is complete or does not exist; a file whose name ends in
     ``.tmp`` may remain.
@@ -56,7 +56,7 @@ def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> Written:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's entries to disk, so that a rename in it survives a power failure."""
+    """Flush the entries of a folder to disk, so that a renamed file survives a power failure."""
     if os.name == "nt":  # Windows cannot open a folder
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -67,14 +67,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file."""
+    """Return the SHA-256 hash of a file as a hexadecimal string."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder, which is renamed to `path` after a successful write.
+    """Yield a temporary folder, and rename it to `path` if the ``with`` block succeeds.
 
     Raises
     ------

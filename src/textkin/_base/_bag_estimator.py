@@ -1,4 +1,4 @@
-"""Base classes of estimators over bags, checks of bags, and normalization of rows.
+"""Base classes of estimators over bags of words, validation of bags, and row norms.
 
 Values are computed in float64 and rounded once to the dtype of the bags: float64 for float64 input
 and lists of Python floats, float32 for all other input, including integers.
@@ -46,7 +46,7 @@ _BAGS: dict[str, Any] = {
 
 
 class BagEstimator(SavedEstimator, TransformerMixin, BaseEstimator):
-    """Base class of estimators over bags: checks of bags, `save` and `load`."""
+    """Base class of estimators whose input is bags of words, with `save` and `load`."""
 
     _takes_negative: ClassVar[bool] = False
     _keeps_zeros: ClassVar[bool] = False  # True to keep the stored zeros of a sparse array
@@ -75,7 +75,7 @@ class BagEstimator(SavedEstimator, TransformerMixin, BaseEstimator):
         return _canonical(checked, self._takes_negative, self._keeps_zeros)
 
     def _check_shapes(self, **shapes: tuple[int, ...]) -> None:
-        """Raise if fitted arrays have the wrong shapes or numbers that are not finite."""
+        """Raise if fitted arrays from a saved folder have wrong shapes or are not finite."""
         for name, shape in shapes.items():
             array = np.asarray(getattr(self, name))
             if array.shape != shape or array.dtype.kind != "f" or not np.isfinite(array).all():
@@ -83,11 +83,11 @@ class BagEstimator(SavedEstimator, TransformerMixin, BaseEstimator):
 
 
 class BagWeighting(SparseOutput, OneToOneFeatureMixin, BagEstimator):
-    """Base class of weightings, which replace the values of bags and keep their shape."""
+    """Base class of weightings (TF-IDF, BM25, SIF), which map bags to bags of weights."""
 
 
 def check_bags(bags: BagsLike, *, takes_negative: bool = False, keeps_zeros: bool = False) -> Bags:
-    """Validate `bags`, and return a sorted CSR copy without explicit zeros."""
+    """Validate bags of words, and return a sorted CSR copy without explicit zeros."""
     reject_texts("bags", bags)
     with np.errstate(over="ignore"):
         checked = check_array(_array_like(bags), ensure_min_samples=0, **_BAGS)
@@ -104,7 +104,7 @@ def bag_check(estimator: BagEstimator) -> Callable[[BagsLike], Bags]:
 
 
 def reject_texts(name: str, values: object, way_out: str = "") -> None:
-    """Raise `TypeError` if values are texts or lists of words instead of numbers."""
+    """Raise TypeError if values are texts or lists of words instead of numbers."""
     first = values
     for _ in range(2):
         if isinstance(first, list | tuple) and first:
@@ -121,7 +121,7 @@ def reject_texts(name: str, values: object, way_out: str = "") -> None:
 
 
 def row_indices(bags: Bags) -> IntpArray:
-    """Return the row index of each stored value."""
+    """Return the row number of each stored value of a CSR matrix."""
     return np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
 
 
@@ -133,7 +133,7 @@ def narrow_indices(bags: Bags) -> None:
 
 
 def normalize_rows(bags: Bags, values: Float64Array, norm: Norm) -> Float64Array:
-    """Divide `values`, in the order of `bags.data`, by the norm of their row; keep zero rows."""
+    """Divide the stored values of bags by the norm of their row; zero rows stay zero."""
     if norm is None:
         return values
     rows = row_indices(bags)
@@ -150,7 +150,7 @@ def normalize_rows(bags: Bags, values: Float64Array, norm: Norm) -> Float64Array
 
 
 def replace_values(bags: Bags, values: Float64Array, *, keep_zeros: bool = False) -> Bags:
-    """Return a copy of bags with other values; drop zeros unless `keep_zeros`."""
+    """Return a copy of bags with other stored values; zeros are dropped by default."""
     with np.errstate(over="ignore"):
         rounded = values.astype(bags.dtype)
     if not np.isfinite(rounded).all():
@@ -166,13 +166,13 @@ def replace_values(bags: Bags, values: Float64Array, *, keep_zeros: bool = False
 
 
 def as_two_dimensional(bags: Any) -> Any:  # noqa: ANN401 (stubs know no sparse vectors)
-    """Reshape a one-dimensional sparse array (a one-row slice) to one row."""
+    """Reshape a one-dimensional sparse array (one row of a matrix) to a matrix with one row."""
     is_slice = sparse.issparse(bags) and getattr(bags, "ndim", 2) == 1
     return bags.reshape((1, -1)) if is_slice else bags
 
 
 def _array_like(bags: Any) -> Any:  # noqa: ANN401 (whatever users pass)
-    """Convert nested lists to a NumPy array, and a one-dimensional sparse array to one row."""
+    """Convert nested lists, or a one-dimensional sparse array, to a matrix."""
     return np.asarray(bags) if isinstance(bags, list | tuple) else as_two_dimensional(bags)
 
 

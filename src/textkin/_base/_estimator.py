@@ -1,4 +1,4 @@
-"""`SavedEstimator`: `save` and `load` of fitted estimators, and rollback of a failed fit.
+"""`SavedEstimator`: saving and loading of estimators, and rollback of a failed `fit`.
 
 A folder has a manifest with the class, its parameters and its fitted attributes as JSON. Each array
 among them is a tensor of ``arrays.safetensors``; the manifest has its size and hash. Nothing is
@@ -58,7 +58,7 @@ class SavedInParts(Protocol):
 
 
 class SavedEstimator:
-    """Mixin with `save` and `load` for scikit-learn's `BaseEstimator`.
+    """Mixin of estimators with `save` and `load`, without unpickling.
 
     Parameters and fitted attributes may be None, booleans, numbers, strings, arrays of numbers,
     arrays of strings, sparse CSR arrays, lists, tuples, sets of strings, dictionaries with strings
@@ -77,7 +77,7 @@ class SavedEstimator:
             SavedEstimator._saved_classes[cls.__name__] = cls
 
     def save(self, path: str | Path) -> None:
-        """Save the fitted estimator to a new folder.
+        """Save parameters and fitted attributes to a new folder.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class SavedEstimator:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Load an estimator that `save` wrote; its arrays are memory-mapped and read-only.
+        """Load an estimator of this class from a folder that `save` wrote.
 
         Parameters
         ----------
@@ -130,15 +130,15 @@ class SavedEstimator:
 
     @property
     def _takes_texts(self) -> bool:
-        """True if the estimator takes texts or lists of tokens, and False if it takes bags."""
+        """True if the input of `fit` is texts or token lists, False if it is bags."""
         return False
 
     def _saved_state(self) -> dict[str, Any]:
-        """Return the private attributes set by `fit`, as values that can be saved."""
+        """Return private attributes that `fit` set, as values for `save`."""
         return {}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
-        """Set the private state of `fit`; an untrusted file may hold any values under any names.
+        """Set private attributes from an untrusted saved folder, after validation.
 
         Called after parameters and fitted attributes are set. `ValueError`, `TypeError`,
         `AttributeError`, `KeyError`, and `IndexError` report invalid values.
@@ -147,7 +147,7 @@ class SavedEstimator:
             raise ValueError("private state must be empty for this class")
 
     def _check_loaded(self) -> None:
-        """Raise `ValueError` if fitted attributes are inconsistent."""
+        """Raise ValueError if the fitted attributes from a folder are inconsistent."""
 
 
 def takes_texts(model: Any) -> bool:  # noqa: ANN401 (a transformer of anybody's)
@@ -173,7 +173,7 @@ def is_loadable(kind: type) -> bool:
 
 
 def load_estimator(path: str | Path) -> SavedEstimator:
-    """Load a saved textkin estimator of any class.
+    """Load a saved estimator of any class of textkin.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def load_estimator(path: str | Path) -> SavedEstimator:
 
 
 def load(path: str | Path) -> Any:  # noqa: ANN401 (an estimator, or word vectors)
-    """Load an estimator or word vectors from a folder that `save` made.
+    """Load an estimator or word vectors from a folder that `save` wrote.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def _folder(path: Path) -> Folder:
 
 
 def _encode(value: Any, name: str, prefix: str, tensors: dict[str, NDArray[Any]]) -> Any:  # noqa: ANN401
-    """Convert a value to JSON; move arrays to `tensors` under their dotted names."""
+    """Convert a value to JSON, and collect its arrays in `tensors` under dotted names."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -342,7 +342,7 @@ def _checked(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _is_same_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Return True if two contiguous arrays share the same memory, type, and shape."""
+    """Return True if two arrays share memory, dtype, and shape."""
     return (
         one.size > 0
         and one.ctypes.data == other.ctypes.data
@@ -362,7 +362,7 @@ def _array_of(items: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
 
 
 class _Decoder:
-    """Decoder that rebuilds the values of an untrusted manifest."""
+    """Converter from the JSON of an untrusted manifest to values and estimators."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -522,13 +522,13 @@ def _load(path: Path, wanted: Any) -> Any:  # noqa: ANN401 (an estimator of that
 
 
 def _defined(name: str) -> object:
-    """Return the class saved under a name in manifests, or None if the name is unknown."""
+    """Return the class with a name in manifests, or None for an unknown name."""
     module = MODULES.get(name)
     return module and getattr(import_module(f"textkin.{module}"), name)
 
 
 def _check_columns(made: Any) -> None:  # noqa: ANN401 (an estimator)
-    """Raise if the loaded `n_features_in_` or `feature_names_in_` is invalid."""
+    """Raise if a loaded `n_features_in_` or `feature_names_in_` is invalid."""
     if hasattr(made, "n_features_in_") and not is_count(made.n_features_in_):
         raise ValueError("n_features_in_ must be an integer of at least 1")
     if hasattr(made, "feature_names_in_") and not (
@@ -547,7 +547,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def rollback_on_error(method: _Method) -> _Method:
-    """Decorate `fit`: restore the estimator if `fit` fails or is interrupted.
+    """Decorate `fit` so that a failed or interrupted call leaves the estimator unchanged.
 
     Every estimator decorates its `fit`, and each other training method with its own code. The
     attributes from before the call are restored, not copies of them: assign new values to

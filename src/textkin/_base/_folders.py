@@ -1,4 +1,4 @@
-"""Saved folders: files and a manifest with their sizes and hashes.
+"""Folders of saved objects: files, and a manifest with their sizes and hashes.
 
 ``manifest.json`` is read and checked first. The caller sets the file names, so a manifest cannot
 point outside the folder, and nothing is unpickled. Arrays are safetensors; their header is checked
@@ -48,7 +48,7 @@ class _FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Folder of one saved object: its files, and a manifest with their sizes and hashes.
+    """Folder of one saved object, verified by a manifest with sizes and hashes of its files.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Folder:
     made_by: str
 
     def write(self, facts: Mapping[str, object], fill: Callable[[Path], Iterable[str]]) -> None:
-        """Write the folder atomically: into a temporary sibling, then renamed to its path.
+        """Write all files and the manifest to a new folder, atomically.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Folder:
             raise
 
     def manifest(self, *, otherwise: str = "") -> dict[str, Any]:
-        """Return the manifest after checking its format and version.
+        """Return the parsed manifest, after a check of its format and version.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Folder:
             raise self.damaged(f"{MANIFEST} is nested too deeply") from error
 
     def check_files(self, files: object, names: Iterable[str]) -> dict[str, int]:
-        """Check files against the sizes and hashes in the manifest, and return their sizes."""
+        """Verify files by the manifest's sizes and hashes; return their sizes by name."""
         sizes = {}
         for name in names:
             record = files.get(name) if isinstance(files, dict) else None
@@ -178,7 +178,7 @@ class Folder:
         return sizes
 
     def tensors(self, name: str) -> dict[str, NDArray[Any]]:
-        """Map the arrays of a safetensors file: 8 bytes of header length, JSON, and data."""
+        """Return the memory-mapped arrays of a safetensors file in the folder, by name."""
         file = self.path / name
         size = file.stat().st_size
         with file.open("rb") as opened:
@@ -218,18 +218,18 @@ class Folder:
         return array
 
     def json(self, name: str, most: int) -> Any:  # noqa: ANN401 (untrusted JSON)
-        """Return the content of a JSON file of at most `most` bytes."""
+        """Return the parsed content of a JSON file in the folder, up to `most` bytes."""
         return self.parsed(name, read_small(self.path / name, most))
 
     def parsed(self, name: str, text: bytes) -> Any:  # noqa: ANN401
-        """Return parsed JSON, or raise an error that names the file."""
+        """Parse JSON; raise an error that names the file if it is invalid."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self.damaged(f"{name} is not valid JSON") from error
 
     def damaged(self, problem: str) -> ValueError:
-        """Create the error for a corrupt folder, with the problem."""
+        """Create the ValueError for a corrupt folder, with a description of the problem."""
         return ValueError(
             f"{self.path} is corrupt: {problem}. Save the {self.things.split()[-1]} again, or "
             "copy the folder again."
@@ -237,19 +237,19 @@ class Folder:
 
 
 def sealed(manifest: Mapping[str, object]) -> dict[str, object]:
-    """Add a hash of all entries to a manifest, to detect accidental changes."""
+    """Return a manifest with a hash of its entries, to detect accidental changes."""
     return {**manifest, _SEAL: _hash_of(manifest)}
 
 
 def _hash_of(manifest: Mapping[str, object]) -> str:
-    """Return the SHA-256 of a manifest without its own hash; white space has no effect."""
+    """Return the SHA-256 of the entries of a manifest, without its own hash."""
     entries = {name: entry for name, entry in manifest.items() if name != _SEAL}
     written = json.dumps(entries, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
 def read_small(file: Path, most: int) -> bytes:
-    """Return the content of a file, or raise if it has more than `most` bytes."""
+    """Return the bytes of a file, or raise if it has more than `most` bytes."""
     with file.open("rb") as opened:
         size = os.fstat(opened.fileno()).st_size
         data = opened.read(most + 1) if size <= most else b""

@@ -1,4 +1,4 @@
-"""Imports on first use: names of a package (PEP 562) and optional dependencies."""
+"""Imports on first use: public names of packages (PEP 562), and optional dependencies."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ __all__ = ["import_extra", "lazy_names"]
 def lazy_names(
     package: str, modules: Mapping[str, Sequence[str]], subpackages: Sequence[str] = ()
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names load on first use.
+    """Return the `__getattr__` and `__dir__` of a package that imports names on first use.
 
     Importing the package then loads none of its modules.
 
@@ -50,7 +50,7 @@ def lazy_names(
 
 
 def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:  # noqa: ANN401 (untyped)
-    """Return a module of an optional dependency; raise `ImportError` with the extra to install.
+    """Import an optional dependency, or raise ImportError that names the extra to install.
 
     Parameters
     ----------
@@ -78,5 +78,5 @@ def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:  #
 
 
 def _is_part_of(module: str, name: str | None) -> bool:
-    """Return True if `name` is a module or one of its parent packages."""
+    """Return True if `name` is `module` or one of its parent packages."""
     return name is not None and f"{module}.".startswith(f"{name}.")

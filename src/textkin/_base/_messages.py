@@ -1,4 +1,4 @@
-"""Values, counts, and hints as they appear in messages."""
+"""Formatting of values, counts, and hints for error messages and notes."""
 
 from math import isnan
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ def abbreviate(value: object, length: int = 80) -> str:
 
 
 def describe_value(value: object) -> str:
-    """Return the shortened repr of a value and its type, or "None".
+    """Describe a value for a message: its shortened repr and its type, or "None".
 
     Examples
     --------
@@ -68,7 +68,7 @@ def format_count(number: int, noun: str) -> str:
 
 
 def hinted(kind: type[_Error], message: str, hint: str) -> _Error:
-    """Create a built-in exception with a hint, like the exceptions in `textkin.exceptions`.
+    """Create a built-in exception with a message and a hint.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def hinted(kind: type[_Error], message: str, hint: str) -> _Error:
 
 
 def without_hint(error: Exception) -> str:
-    """Return the message of an exception without its hint.
+    """Return the message of an exception with the hint (the advice at its end) removed.
 
     Examples
     --------

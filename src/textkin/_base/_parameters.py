@@ -1,4 +1,4 @@
-"""Checks of parameters and arguments, with the same messages in all subpackages.
+"""Validation of parameters and arguments, with the same messages everywhere.
 
 An estimator declares valid parameters in ``_constraints``, and calls `check_params` at the start of
 ``fit``; ``__init__`` only stores.
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Constraint of a parameter: a test, and the description of valid values.
+    """Test of a parameter's value, with a description of the valid values.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Constraint:
     choices: tuple[str, ...] = ()
 
     def __or__(self, other: "Constraint") -> "Constraint":
-        """Return a constraint that accepts the values of either constraint."""
+        """Return a constraint that accepts a value if either constraint accepts it."""
         return Constraint(
             lambda value: self.accepts(value) or other.accepts(value),
             f"{self.expected} or {other.expected}",
@@ -59,7 +59,7 @@ class Constraint:
         )
 
     def check(self, name: str, value: object, hint: str = "") -> None:
-        """Raise `ParameterError` for an invalid value, or `ParameterTypeError` for a wrong type."""
+        """Raise `ParameterError` or `ParameterTypeError` if a value is invalid."""
         if self.accepts(value):
             return
         error = ParameterTypeError if self.wrong_type(value) else ParameterError
@@ -98,7 +98,7 @@ def positive(high: float | None = None) -> Constraint:
 
 
 def instance_of(kind: type | tuple[type, ...], described: str) -> Constraint:
-    """Return a constraint that accepts instances of `kind`; other values are a `TypeError`."""
+    """Return a constraint that accepts instances of `kind`, and raises TypeError for others."""
     return Constraint(
         lambda value: isinstance(value, kind),
         described,
@@ -126,7 +126,7 @@ PROGRESS = Constraint(
 
 
 def check_params(estimator: object) -> None:
-    """Check every parameter of `estimator` that has a constraint."""
+    """Validate every parameter of an estimator by its `_constraints`."""
     constraints: Mapping[str, Constraint] = getattr(estimator, "_constraints", {})
     for name, constraint in constraints.items():
         constraint.check(name, getattr(estimator, name))

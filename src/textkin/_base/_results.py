@@ -1,4 +1,4 @@
-"""Results as tables and files: `to_frame` and `to_csv` from records, `save` of drawings."""
+"""Mixins of results: conversion to DataFrame and CSV, and saving of drawings."""
 
 import csv
 import io
@@ -15,21 +15,21 @@ __all__ = ["DrawnResult", "TableResult"]
 
 
 class TableResult:
-    """Mixin of results with `to_records`: `to_frame` and `to_csv`."""
+    """Mixin that adds `to_frame` and `to_csv` to results with `to_records`."""
 
     __slots__ = ()
     _record_fields: ClassVar[tuple[str, ...]] = ()  # columns of a table without rows
 
     def to_records(self) -> Sequence[Mapping[str, Any]]:
-        """Return one record per row, in plain types."""
+        """Return the result as a list of dicts of plain types, one per row."""
         raise NotImplementedError
 
     def _frame_index(self) -> Any:  # noqa: ANN401 (a pandas index, or None)
-        """Return the index of the rows of `to_frame`, or None to number the rows."""
+        """Return the index for `to_frame`, or None to number the rows."""
         return None
 
     def to_frame(self) -> Any:  # noqa: ANN401 (pandas is untyped)
-        """Return the records as a pandas DataFrame, one row per record.
+        """Return the result as a pandas DataFrame, one row per record.
 
         Returns
         -------
@@ -51,7 +51,7 @@ class TableResult:
         return frame if index is None else frame.set_axis(index, axis=0)
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
-        """Write the records as CSV with a header.
+        """Write the records to a CSV file with a header, or return them as a string.
 
         Parameters
         ----------
@@ -75,12 +75,12 @@ class TableResult:
 
 
 class DrawnResult:
-    """Mixin of results that draw themselves: `save`, and SVG in notebooks."""
+    """Mixin that adds `save` to results with drawings, and shows SVG in notebooks."""
 
     __slots__ = ()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the drawing to a file, in the format of its ending.
+        """Write the drawing to a file; its suffix (such as .svg) determines the format.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class DrawnResult:
         target.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
 
     def _repr_svg_(self) -> str | None:
-        """Return the image for notebooks and other viewers."""
+        """Return the SVG figure that notebooks display."""
         draw = getattr(self, "to_svg", None)
         return None if draw is None else draw()
 
@@ -115,7 +115,7 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html", ".txt": "text"}
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the fields of all records in the order of their first occurrence."""
+    """Return the keys of all records in the order of their first occurrence."""
     return list(dict.fromkeys(name for record in records for name in record))
 
 

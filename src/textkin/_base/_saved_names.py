@@ -1,4 +1,4 @@
-"""Names in manifests of saved estimators: modules of classes, and names of older versions.
+"""Names in manifests of saved estimators: where classes are, and names of older versions.
 
 A manifest names a class, its parameters, and its fitted attributes. After a rename, manifests of
 older versions keep the old names, and `present_names` translates them. Rename a class in `MODULES`
@@ -47,7 +47,7 @@ MODULES = {
 
 @dataclass(frozen=True, slots=True)
 class OldNames:
-    """Old names of a class, its parameters, and its attributes in manifests.
+    """Names that an older version used in manifests for a class and its attributes.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ _PRIORS = {"word_prior": "topic_word_prior", "topic_prior": "doc_topic_prior"}
 
 
 def _mixture_of_fisher_vector(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Set `model` ("vmf" or "gmm") if the old parameter `mixture` is None."""
+    """Convert the old `FisherVector` parameter `mixture` to `model`."""
     rest = {name: value for name, value in parameters.items() if name != "model"}
     if "model" in parameters and rest.get("mixture") is None:
         rest["mixture"] = parameters["model"]
@@ -129,7 +129,7 @@ OLD_NAMES: dict[str, OldNames] = {
 
 
 def present_names(node: dict[str, Any]) -> dict[str, Any]:
-    """Replace old class, parameter, and attribute names in a manifest entry by current ones."""
+    """Return a manifest entry with old names replaced by the current names."""
     old = OLD_NAMES.get(node["class"])
     if old is None:
         return node

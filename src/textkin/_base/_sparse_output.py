@@ -1,4 +1,4 @@
-"""`SparseOutput`: `set_output` for estimators whose `transform` returns sparse arrays."""
+"""`SparseOutput`: `set_output` for transformers with sparse results."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ _KINDS = one_of(None, "default", "pandas")
 
 
 class SparseOutput:
-    """Mixin with `set_output`: sparse arrays become DataFrames with sparse columns.
+    """Mixin with scikit-learn's `set_output` for sparse results.
 
     Scikit-learn's own `set_output` rejects sparse output. Name this class before
     `TransformerMixin` among the base classes.
@@ -33,7 +33,7 @@ class SparseOutput:
                 setattr(cls, name, _framed(method))
 
     def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
-        """Choose the type that `transform` and `fit_transform` return.
+        """Set whether `transform` returns sparse arrays or pandas DataFrames.
 
         Parameters
         ----------

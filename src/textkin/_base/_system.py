@@ -1,4 +1,4 @@
-"""Operating system functions with the same behavior on POSIX and Windows."""
+"""Operating system functions that behave alike on POSIX and Windows."""
 
 import errno
 import importlib
@@ -16,17 +16,17 @@ _LOCKED = {errno.EAGAIN, errno.EACCES}
 
 
 class FileLocks(Protocol):
-    """Exclusive locks of open files; the system releases them if the process dies."""
+    """Interface for exclusive locks of open files, which end with the process."""
 
     def acquire(self, handle: int) -> bool:
-        """Lock an open file without waiting; return False if it is locked already."""
+        """Try to lock an open file without waiting; return False if it is already locked."""
 
     def release(self, handle: int) -> None:
         """Release the lock of an open file."""
 
 
 class PosixFileLocks:
-    """Locks by `fcntl.flock`.
+    """Exclusive locks of open files by `fcntl.flock`.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PosixFileLocks:
         self._fcntl = fcntl
 
     def acquire(self, handle: int) -> bool:
-        """Lock an open file without waiting; return False if it is locked already."""
+        """Try to lock an open file without waiting; return False if it is already locked."""
         try:
             self._fcntl.flock(handle, self._fcntl.LOCK_EX | self._fcntl.LOCK_NB)
         except OSError as error:
@@ -53,7 +53,7 @@ class PosixFileLocks:
 
 
 class WindowsFileLocks:
-    """Locks by `msvcrt.locking`.
+    """Exclusive locks of open files by `msvcrt.locking`.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class WindowsFileLocks:
         self._msvcrt = msvcrt
 
     def acquire(self, handle: int) -> bool:
-        """Lock an open file without waiting; return False if it is locked already."""
+        """Try to lock an open file without waiting; return False if it is already locked."""
         try:
             self._locking(handle, self._msvcrt.LK_NBLCK)
         except OSError as error:
@@ -84,7 +84,7 @@ class WindowsFileLocks:
 
 
 def file_locks() -> FileLocks:
-    """Return the locks of this operating system."""
+    """Return the implementation of file locks for this operating system."""
     try:
         return PosixFileLocks(importlib.import_module("fcntl"))
     except ImportError:
@@ -92,7 +92,7 @@ def file_locks() -> FileLocks:
 
 
 def open_flags(*names: str) -> int:
-    """Combine flags of `os.open`; flags that the system lacks count as 0.
+    """Return the combined `os.open` flags with these names; missing flags count as 0.
 
     The file is binary on Windows, too.
     """
@@ -103,7 +103,7 @@ def open_flags(*names: str) -> int:
 
 
 def read_at(handle: int, size: int, offset: int) -> bytes:
-    """Read up to `size` bytes of an open file from `offset`; the position may change."""
+    """Return up to `size` bytes of an open file from `offset`."""
     if hasattr(os, "pread"):
         return os.pread(handle, size, offset)
     os.lseek(handle, offset, os.SEEK_SET)
@@ -111,7 +111,7 @@ def read_at(handle: int, size: int, offset: int) -> bytes:
 
 
 def replace_content(handle: int, content: bytes) -> None:
-    """Replace the content of an open file; the position may change."""
+    """Replace the whole content of an open file by other bytes."""
     os.ftruncate(handle, 0)
     os.lseek(handle, 0, os.SEEK_SET)
     os.write(handle, content)
@@ -123,6 +123,6 @@ def user_id() -> int:
 
 
 def call_after_fork(function: Callable[[], None]) -> None:
-    """Call a function in each forked process, on systems that can fork."""
+    """Register a function to be called in each forked child process."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=function)

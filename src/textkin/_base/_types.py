@@ -1,4 +1,4 @@
-"""Type aliases shared by all subpackages."""
+"""Type aliases and protocols (such as `WordLookup`) shared by all subpackages."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -22,7 +22,7 @@ IntpArray: TypeAlias = NDArray[np.intp]
 
 
 class HasText(Protocol):
-    """Document with a text, such as the documents of `textkin.read`."""
+    """Protocol of documents with an attribute `text`, such as `textkin.reading.Document`."""
 
     @property
     def text(self) -> str:
@@ -34,10 +34,10 @@ Texts: TypeAlias = Iterable[str | HasText]
 
 
 class WordLookup(Protocol):
-    """Object with one word per column, and a lookup by word: `Vocabulary`, `WordVectors`."""
+    """Protocol of `Vocabulary` and `WordVectors`: words by column, and columns by word."""
 
     def __len__(self) -> int:
-        """Return the number of columns."""
+        """Return the number of columns, which is the number of words."""
         ...
 
     @property
@@ -51,7 +51,7 @@ class WordLookup(Protocol):
 
 
 class HasFeatureNames(Protocol):
-    """Fitted scikit-learn transformer with column names."""
+    """Protocol of fitted scikit-learn transformers that name their columns."""
 
     def get_feature_names_out(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
         """Return the word of each column."""

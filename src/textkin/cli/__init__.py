@@ -1,4 +1,4 @@
-"""Command line of textkin: parse arguments, call the library, print results."""
+"""Command line of textkin: one module per command, over the public library."""
 
 from textkin.cli._app import app, main
 

@@ -1,4 +1,4 @@
-"""The ``textkin`` command: its subcommands and its one-line error messages."""
+"""The ``textkin`` command: registration of subcommands, and one-line errors."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -71,7 +71,7 @@ app.command(epilog="Example: textkin serve papers.kin --open")(serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line with given arguments, and return the exit status.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _usage(message: str) -> str:
-    """Return a usage message as one sentence, with a fix for texts that start with a dash."""
+    """Reword Typer's usage error as one sentence with a fix."""
     message = message.replace("Value error, ", "").strip()
     if message.startswith("No such option"):
         message += " (put -- before a text that starts with a dash)"
@@ -114,7 +114,7 @@ def _usage(message: str) -> str:
 
 
 def _fail(message: str, error: Exception | None = None) -> int:
-    """Print an error and its notes in one line, and return the exit code."""
+    """Print an error with its notes on one line, and return the exit status 2."""
     notes = getattr(error, "__notes__", ())
     _complain(" ".join(" ".join((message, *notes)).split()))
     return 2

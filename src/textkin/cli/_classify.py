@@ -58,7 +58,7 @@ _PARTS = 8  # number of parts of an explanation
 
 
 class Vote(StrEnum):
-    """Voting schemes of the nearest neighbors."""
+    """Values of the option --vote: how neighbors vote."""
 
     majority = "majority"
     distance = "distance"
@@ -188,7 +188,7 @@ def classify(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """Documents to train on and to classify, and the settings of the classifier.
+    """One run of the command: input documents, and settings of the classifier.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ class _Task:
             )
 
     def run(self) -> "_Result":
-        """Read the documents, train, and classify."""
+        """Read the documents, train the classifier, and return its predictions."""
         teachers, asked = self._documents()
         started = perf_counter()
         settings = self.options.settings(len(teachers))
@@ -291,7 +291,7 @@ class _Task:
         return teachers, asked
 
     def _parted(self, known: "list[Document]") -> "tuple[list[Document], list[Document]]":
-        """Split the documents of one source into documents to train on and to classify."""
+        """Split labeled and unlabeled documents of one source into training and test documents."""
         if self.held_out:
             held = passes(known, self.held_out, "--test-where")
         else:
@@ -311,7 +311,7 @@ class _Task:
         return teachers, asked
 
     def _read(self, path: Path) -> "tuple[list[Document], set[str]]":
-        """Return the documents of a source, and all its labels before any is treated as missing."""
+        """Return the documents of a source, and the set of labels that they have."""
         found = label_documents(path, read_documents([path], self.reading), self.label)
         labels = {str(one.label) for one in found if one.label is not None}
         found = [replace(one, label=None) if one.label in self.unlabeled else one for one in found]
@@ -319,7 +319,7 @@ class _Task:
         return [document for document, there in zip(found, kept, strict=True) if there], labels
 
     def _tell_unused(self, labels: set[str]) -> None:
-        """Print a note for each value of `--unlabeled` that is not the label of any document."""
+        """Print a note for each value of --unlabeled that is not a label of a document."""
         for label in sorted(self.unlabeled - labels):
             note(f"--unlabeled: no document has the label {one_line([label])!r}.")
 
@@ -403,7 +403,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True)
 class _Prediction:
-    """Document and its predicted label.
+    """Document with its predicted label and the evidence for it.
 
     Attributes
     ----------
@@ -430,24 +430,24 @@ class _Prediction:
 
     @property
     def empty(self) -> bool:
-        """True if the document has no words to compare; it gets the most frequent label."""
+        """True if the document has no known words, so that it got the most frequent label."""
         return self.alone if self.evidence is None else self.evidence.empty
 
     @property
     def truth(self) -> str:
-        """True label, or an empty string."""
+        """True label of the document, or "" if it has none."""
         return "" if self.document.label is None else str(self.document.label)
 
     @property
     def nearest(self) -> tuple[str, str]:
-        """ID and distance of the nearest neighbor, or empty strings."""
+        """ID and distance of the nearest training document as text, or two empty strings."""
         if self.evidence is None or not self.evidence.neighbors:
             return "", ""
         nearest = self.evidence.neighbors[0]
         return nearest.name, f"{nearest.distance:.4f}"
 
     def lines(self, look: Look) -> list[str]:
-        """Return the lines of text that explain the label."""
+        """Return the evidence for the predicted label as lines of text."""
         if self.evidence is not None:
             text = self.evidence.to_text(explained=1, width=look.width, unicode=look.unicode)
             return text.splitlines()
@@ -461,7 +461,7 @@ class _Prediction:
         ]
 
     def record(self, *, explain: bool) -> dict[str, Any]:
-        """Return the prediction as a dictionary for JSON."""
+        """Return document ID, label, and evidence as a dict of JSON types."""
         found: dict[str, Any] = {"id": self.document.id, "label": self.label}
         if self.document.label is not None:
             found["true"] = self.truth
@@ -481,7 +481,7 @@ class _Prediction:
 
 @dataclass(frozen=True)
 class _Result:
-    """Predictions for all documents, and their output.
+    """Predicted labels of all documents, and their output as text, CSV, or JSON.
 
     Attributes
     ----------
@@ -505,7 +505,7 @@ class _Result:
 
     @cached_property
     def scores(self) -> Scores | None:
-        """Scores of the predictions, or None without true labels."""
+        """Accuracy and confusion matrix, or None if documents have no true labels."""
         pairs = [(one.truth, one.label) for one in self.predictions if one.truth]
         if not pairs:
             return None
@@ -514,7 +514,7 @@ class _Result:
         return Scores.of(pairs)
 
     def show(self, output: Output, *, explain: bool) -> None:
-        """Print or write the predictions, and print notes and a summary."""
+        """Write the predictions in the requested format, and print notes and a summary."""
         output.put(
             lines=lambda look: self._lines(look, explain=explain),
             record=lambda: self._record(explain=explain),

@@ -48,7 +48,7 @@ _CLUSTERS = 8
 
 
 class Method(StrEnum):
-    """Clustering methods."""
+    """Values of the option --method: clustering methods."""
 
     kmeans = "kmeans"
     kmedoids = "kmedoids"
@@ -56,7 +56,7 @@ class Method(StrEnum):
 
 
 class Linkage(StrEnum):
-    """Linkage criteria of agglomerative clustering."""
+    """Values of the option --linkage: linkage criteria of agglomerative clustering."""
 
     average = "average"
     single = "single"
@@ -124,7 +124,7 @@ def cluster(
     """Group documents, and list the typical words of each group.
 
     Each group shows the words that are typical of it, and its most central document. The
-    largest group is 0; documents without words are in no group: -1. The same seed gives the
+    largest group is 0; documents without words have the number -1. The same seed gives the
     same groups. The metric of kmeans is cosine or l2; kmedoids and agglomerative also take
     wmd, rwmd, wcd, l1, hellinger, jaccard, and edit.
     """
@@ -197,7 +197,7 @@ def cluster(
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """Documents and their clusters.
+    """Documents with their clusters, and their output as text, CSV, or JSON.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class _Result:
     settings: dict[str, Any]
 
     def show(self, output: Output) -> None:
-        """Print or write the clusters, and print a summary."""
+        """Write the clusters in the requested format, and print a summary."""
         output.put(
             lines=self._lines,
             record=self._record,

@@ -20,14 +20,14 @@ _PATH_LIKE = re.compile(r"\S*(?:[/\\]\S+|\S\.[A-Za-z]\w{0,4})")
 
 
 class WordWeights(StrEnum):
-    """Word weights that do not need a corpus."""
+    """Values of the option --word-weights: weights that need no corpus."""
 
     nbow = "nbow"
     sif = "sif"
 
 
 class Cost(StrEnum):
-    """Word costs of `WordMover`."""
+    """Values of the option --cost: distances that can be costs between two words."""
 
     euclidean = "euclidean"
     cosine = "cosine"
@@ -115,7 +115,7 @@ def compare(
 
 
 def read_text(argument: str, *, as_text: bool) -> str:
-    """Return the text of an argument: a file, standard input, or the argument itself.
+    """Return the text that an argument means: a file's content, standard input, or itself.
 
     An argument that is the name of a file means that file. An argument that only looks like a path
     raises an error, so that a misspelled path is not compared as a text.
@@ -155,5 +155,5 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _files(*arguments: str) -> list[Path]:
-    """Return the arguments that are names of files; the output must not overwrite them."""
+    """Return the arguments that are paths of files, which output must not overwrite."""
     return [Path(one) for one in arguments if "\0" not in one and os.path.isfile(one)]

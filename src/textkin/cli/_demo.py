@@ -118,7 +118,7 @@ def _show_answers(corpus: "list[Docstring]", answers: list[_Answer]) -> None:
 
 
 def _command() -> str:
-    """Return the command that starts textkin, with its path if it is not on the PATH."""
+    """Return the shell command that starts textkin, with its path if needed."""
     if shutil.which("textkin"):
         return "textkin"
     beside = Path(sys.executable).with_name("textkin")

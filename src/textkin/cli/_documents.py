@@ -1,4 +1,4 @@
-"""Documents of files, folders, and indexes: reading, filters, and labels."""
+"""Documents from files, folders, and indexes on the command line, with filters and labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ _KEPT_REASONS = 20  # maximum number of reasons for skipped records in JSON
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Options for reading files, shared by several commands.
+    """Options for reading files (fields, encoding, patterns) of several commands.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class Reading:
         pattern: list[str] | None = None,
         **options: Any,  # noqa: ANN401 (attributes of the same names)
     ) -> "Reading":
-        """Create the reading options from the values of the command line."""
+        """Create the options from the values of command-line options."""
         if no_id and id is not None:
             raise ValueError("--id and --no-id must not be combined. Pass one of them.")
         return cls(id=False if no_id else id, pattern=tuple(pattern or ()), **options)
 
     def options(self) -> dict[str, Any]:
-        """Return the options for `textkin.read`, without the pattern."""
+        """Return the keyword arguments for `textkin.read`, except the pattern."""
         limit = {} if self.max_bytes is None else {"max_bytes": self.max_bytes}
         return {
             "text": self.text,
@@ -101,7 +101,7 @@ class Reading:
 
 
 class Sources:
-    """Documents that `textkin.read` finds at several paths, in the order of the paths.
+    """Iterable over the documents of several files, folders, or indexes.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Sources:
         return (document for _, document in self.placed())
 
     def placed(self) -> "Iterator[tuple[Path, Document]]":
-        """Yield each document with its path."""
+        """Yield each document with the path of its source."""
         found = 0
         seen: dict[str, Path] = {}
         for path, part in self._parts:
@@ -178,7 +178,7 @@ class Sources:
             )
 
     def _documents(self, part: "Documents") -> "Iterator[Document]":
-        """Yield the documents of a source; skip an unreadable source if there are several."""
+        """Yield the documents of one source; skip it if unreadable and not the only one."""
         self._size = 0
         found = False
         try:
@@ -192,7 +192,7 @@ class Sources:
             self._add(part.skipped)
 
     def _refuse(self, problem: str) -> None:
-        """Raise an error, or with `skip_errors` count a skipped document."""
+        """Raise an error, or count a skipped document if --skip-errors was given."""
         from textkin.reading import Skipped
 
         if not self._skip:
@@ -218,7 +218,7 @@ class Sources:
 
 
 def note_skipped(skipped: "Skipped") -> None:
-    """Print a note about skipped records, if any."""
+    """Print a note about skipped records, if there are any."""
     if not skipped.count:
         return
     reasons = [one_line([reword_hints(reason)], 300) for reason in skipped.reasons[:_MAX_REASONS]]
@@ -227,7 +227,7 @@ def note_skipped(skipped: "Skipped") -> None:
 
 
 def read_documents(paths: Sequence[Path], reading: Reading) -> "list[Document]":
-    """Return all documents of the sources, and print a note about skipped records.
+    """Read the documents of all sources into a list, and print a note on skipped ones.
 
     IDs come from `textkin.read`. With several sources, an ID starts with its path, so that IDs are
     unique. Labels stay unchanged in the metadata; see `label_documents`.
@@ -264,7 +264,7 @@ def read_documents(paths: Sequence[Path], reading: Reading) -> "list[Document]":
 
 
 def parse_filters(conditions: Sequence[str], option: str = "--where") -> "Filter | None":
-    """Return the filter that requires all conditions, or None without conditions."""
+    """Combine filter expressions of an option with "and"; return None if there are none."""
     if not conditions:
         return None
     from textkin.index import parse_filter
@@ -279,7 +279,7 @@ def parse_filters(conditions: Sequence[str], option: str = "--where") -> "Filter
 def passes(
     documents: "Sequence[Document]", where: Sequence[str], option: str = "--where"
 ) -> list[bool]:
-    """Return True for each document that fulfills all conditions of an option.
+    """Return for each document whether it satisfies all filter expressions of an option.
 
     Raises
     ------
@@ -307,7 +307,7 @@ def passes(
 def label_documents(
     path: Path, documents: "Sequence[Document]", field: str | None
 ) -> "list[Document]":
-    """Return the documents of a source with text labels, or None without a label.
+    """Return documents with labels as strings, taken from a field if one is named.
 
     The label is the field called `field`. If `field` is None, it is the field ``label``, or the
     sub-folder of the file. Labels become texts, so that a 1 in JSON equals a 1 in CSV.
@@ -337,7 +337,7 @@ def label_documents(
 def without_shared(
     documents: "list[Document]", source: Path, other: Path, *, several: bool = False
 ) -> "list[Document]":
-    """Drop documents of a folder that another source inside the folder also has.
+    """Drop documents of a folder that belong to another source inside the folder.
 
     With several sources, IDs start with the path; see `read_documents`.
     """
@@ -363,7 +363,7 @@ def without_shared(
 
 
 def describe_fields(documents: "Sequence[Document]") -> str:
-    """Return a sentence that lists the fields of documents, for a message."""
+    """Return a sentence that lists the metadata fields of documents, for an error message."""
     names = dict.fromkeys(name for document in documents for name in document.metadata)
     if not names:
         return "The documents have no other fields."
@@ -389,7 +389,7 @@ def _label(value: object, document: "Document", field: str | None) -> str | None
 
 
 def _with_plain_metadata(document: "Document") -> "Document":
-    """Return the document with its dates, times, and decimals (from Parquet) as strings."""
+    """Convert dates, times, and decimals in a document's metadata to strings."""
     texts = {
         name: value.isoformat() if isinstance(value, date | time) else str(value)
         for name, value in document.metadata.items()
@@ -399,7 +399,7 @@ def _with_plain_metadata(document: "Document") -> "Document":
 
 
 def _whole_id(path: Path, id: str) -> str:
-    """Prefix the ID of a document with the path of its source."""
+    """Return the ID of a document, prefixed by the path of its source."""
     from textkin.index import is_index
 
     if path.is_dir():

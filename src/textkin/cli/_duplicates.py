@@ -162,7 +162,7 @@ def duplicates(
 
 @dataclass(frozen=True, slots=True)
 class _Sets:
-    """Documents, and the documents that they may repeat.
+    """Paths of the documents, and of the collection to compare them with.
 
     Attributes
     ----------
@@ -200,11 +200,11 @@ class _Sets:
 
     @property
     def paths(self) -> list[Path]:
-        """All paths to read."""
+        """Paths of the documents, and of the collection to compare them with."""
         return [*self.sources, *([] if self.against is None else [self.against])]
 
     def read(self) -> "tuple[list[Document], list[Document] | None]":
-        """Return the documents, and the other collection or None."""
+        """Read the documents of both collections; the second is None without --against."""
         documents = self._kept(read_documents(self.sources, self.reading))
         if self.against_where:
             apart = passes(documents, self.against_where, "--against-where")
@@ -233,7 +233,7 @@ class _Sets:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """Duplicates as lines, table, and JSON record.
+    """Duplicates, and their output as lines, CSV, or JSON.
 
     Attributes
     ----------
@@ -256,7 +256,7 @@ class _Result:
     options: MetricOptions
 
     def show(self, output: Output, *, ids: bool) -> None:
-        """Print or write the duplicates, and print a summary."""
+        """Write the duplicates in the requested format, and print a summary."""
         lines = self._removable if ids else self._lines
         output.put(lines=lines, record=self._record, table=self._table, html=self.found.to_html)
         if output.tells_all:

@@ -1,4 +1,4 @@
-"""Errors, notes, and hints of the library, with options in place of parameters."""
+"""Errors and notes of the library, reworded with command-line options."""
 
 import re
 import warnings
@@ -116,17 +116,17 @@ _KEYWORD = re.compile(r"(\w+)(?:=(.*))?")
 
 
 class Interrupted(Exception):
-    """Interruption by Ctrl-C; the message says what was kept."""
+    """Error for Ctrl-C, with a message about the documents stored before."""
 
 
 def note(message: str) -> None:
-    """Print a note on standard error."""
+    """Print a message as a note on standard error, on one line."""
     typer.echo(f"textkin: note: {' '.join(message.split())}", err=True)
 
 
 @contextmanager
 def reword_errors(kept: str = "") -> Iterator[None]:
-    """Raise errors of the library with option names; print warnings as notes.
+    """Reword errors in a ``with`` block with option names, and print warnings as notes.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def reword_errors(kept: str = "") -> Iterator[None]:
 
 
 def describe_error(error: Exception, option: Callable[[str], str | None] | None = None) -> str:
-    """Return the message of an error, with options in place of parameters.
+    """Return the message of an error with option names in place of parameter names.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def describe_error(error: Exception, option: Callable[[str], str | None] | None 
 
 
 def reword_hints(text: str, option: Callable[[str], str | None] | None = None) -> str:
-    """Replace the code in backticks of a text by its command-line equivalent."""
+    """Replace Python code in backticks in a hint by command-line options."""
     option = option or option_of
     for part in _PYTHON_ONLY:
         text = text.replace(part, "")
@@ -202,14 +202,14 @@ def reword_hints(text: str, option: Callable[[str], str | None] | None = None) -
 
 
 def option_of(parameter: str) -> str | None:
-    """Return the option for a parameter of the library, or None."""
+    """Return the command-line option for a parameter of the library, or None."""
     return _OPTIONS.get(parameter)
 
 
 def _describe_parameter(
     error: ParameterError | ParameterTypeError, option: Callable[[str], str | None]
 ) -> str:
-    """Return the message of a parameter error, with its option and its allowed values."""
+    """Return the message of a parameter error with its option and allowed values."""
     name = option(error.parameter)
     if name is None:
         return str(error)

@@ -1,4 +1,4 @@
-"""``textkin evaluate``: comparison of methods on the user's data."""
+"""``textkin evaluate``: comparison of methods on your own data."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -48,7 +48,7 @@ app = typer.Typer(
 
 
 class LabelMethod(StrEnum):
-    """Classifiers to compare."""
+    """Values of the option --method of ``evaluate labels``: classifiers."""
 
     knn_wmd = "knn-wmd"
     knn_tfidf = "knn-tfidf"
@@ -57,7 +57,7 @@ class LabelMethod(StrEnum):
 
 
 class RankingName(StrEnum):
-    """Rankings to compare."""
+    """Values of the option --ranking of ``evaluate search``: rankings."""
 
     bm25 = "bm25"
     tfidf = "tfidf"
@@ -71,7 +71,7 @@ class RankingName(StrEnum):
 
 
 class PairMethod(StrEnum):
-    """Similarities to compare."""
+    """Values of the option --method of ``evaluate pairs``: similarities."""
 
     pooling = "pooling"
     wmd = "wmd"
@@ -79,7 +79,7 @@ class PairMethod(StrEnum):
 
 
 class Unknown(StrEnum):
-    """Treatment of judgments of unknown documents or queries."""
+    """Values of the option --unknown: treatment of judgments with unknown IDs."""
 
     error = "error"
     drop = "drop"
@@ -230,7 +230,7 @@ def search(
     csv: CsvOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare rankings on judged queries.
+    """Compare rankings on queries with relevance judgments.
 
     Add the documents to a temporary index, search for each judged query, and measure MAP, nDCG@10,
     recall@100, and MRR. FOLDER has corpus.jsonl, queries.jsonl, and qrels/.
@@ -357,7 +357,7 @@ def _documents(
 
 
 def _read(reader: Callable[["Documents"], _Data], documents: "Documents", path: Path) -> _Data:
-    """Read the data with a reader; add the path to its errors."""
+    """Read evaluation data with a reader, and add the path to error messages."""
     try:
         with working("Reading"):
             data = reader(documents)
@@ -369,7 +369,7 @@ def _read(reader: Callable[["Documents"], _Data], documents: "Documents", path: 
 
 
 def _show(found: "Evaluation", wanted: Output) -> None:
-    """Print or write the table, as JSON or CSV if requested."""
+    """Write an evaluation as a table, JSON, or CSV."""
 
     def table() -> list[list[object]]:
         records = found.to_records()

@@ -65,7 +65,7 @@ app = typer.Typer(
 
 
 class Normalizer(StrEnum):
-    """Normalizers of words."""
+    """Values of the option --normalizer: word normalizers."""
 
     stem = "stem"
     lemma = "lemma"
@@ -76,7 +76,7 @@ _WITH_LANGUAGE = (Normalizer.stem, Normalizer.lemma)
 
 
 class Metric(StrEnum):
-    """Similarities and distances of vectors."""
+    """Values of the option --metric: similarities and distances of vectors."""
 
     cosine = "cosine"
     inner = "inner"
@@ -84,7 +84,7 @@ class Metric(StrEnum):
 
 
 class Dtype(StrEnum):
-    """Types of stored numbers."""
+    """Values of the option --dtype: types in which vectors are stored."""
 
     float32 = "float32"
     float16 = "float16"
@@ -116,7 +116,8 @@ def create(
     language: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Language of the texts: en, de, ..., or none for whole words."
+            metavar="NAME",
+            help="Language of stems: en (default), de, ..., or none for whole words.",
         ),
     ] = None,
     keep_case: Annotated[
@@ -295,8 +296,8 @@ def attach(
 ) -> None:
     """Attach embeddings from a NumPy file, for --ranking NAME.
 
-    The search by such a ranking needs a document (textkin similar), because the index does not have
-    the encoder of texts.
+    The index does not have the encoder, so these embeddings rank documents similar to a document
+    (textkin similar), but not texts.
     """
     rows = _embeddings(file)
     wanted = None
@@ -353,7 +354,7 @@ def detach(
 
 
 def _embeddings(file: Path) -> "np.ndarray[Any, Any]":
-    """Open an array file, memory-mapped; raise if it is not one."""
+    """Open a NumPy array file memory-mapped, or raise if it is not one."""
     import numpy as np
 
     if not file.is_file():
@@ -573,7 +574,7 @@ def _ngrams(given: str) -> tuple[int, int]:
 
 
 def _lines() -> list[str]:
-    """Return the nonempty lines of standard input."""
+    """Return the lines of standard input that are not blank."""
     return _split_lines(sys.stdin.buffer.read(), "Standard input")
 
 
@@ -600,13 +601,13 @@ def _numbers(changes: "Changes") -> dict[str, int]:
 
 
 def _record(document: "Document") -> dict[str, Any]:
-    """Convert a document to a flat record; its own fields override metadata fields."""
+    """Convert a document to a flat dict of metadata, ID, label, and text."""
     label = {} if document.label is None else {"label": document.label}
     return {**document.metadata, "id": document.id, "text": document.text, **label}
 
 
 def _describe_settings(facts: "IndexInfo") -> str:
-    """Return a description of the text settings."""
+    """Describe the text settings of an index: language, stop words, normalizer."""
     stop_words = facts.stop_words
     if isinstance(stop_words, tuple):
         stop_words = f"{len(stop_words):,} custom words"

@@ -1,4 +1,4 @@
-"""Interactive search: read lines, print results, and refine the query by marked hits."""
+"""Interactive search: commands read from the terminal, and relevance feedback."""
 
 import re
 import sys
@@ -44,7 +44,7 @@ _NO_MORE = "There are no more hits."
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """Latest search request of an interactive session, and its hits.
+    """Latest search of an interactive session: its request and its hits.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class _Turn:
 
 
 class Session:
-    """Interactive search, independent of a terminal.
+    """Interactive search session: takes input lines, returns output text.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ class Session:
 
     @property
     def prompt(self) -> str:
-        """Prompt that shows the ranking."""
+        """Input prompt, which shows the current ranking."""
         ranking = self._turn.request.ranking
         return f"{ranking if isinstance(ranking, str) else type(ranking).__name__.lower()}> "
 
     def answer(self, line: str) -> str:
-        """Execute a line, and return the text to show.
+        """Execute a command or a query, and return the text to print.
 
         A command that fails changes nothing.
         """
@@ -203,7 +203,7 @@ class Session:
     # ------------------------------------------------------------------ helpers
 
     def _change(self, request: "SearchRequest") -> str:
-        """Repeat the search with a changed request; before any search, only validate it."""
+        """Repeat the last search with a changed request, and return the text to print."""
         if self._turn.hits is not None:
             return self._ask(request)
         self._index.find(request)  # raises an error for an invalid request
@@ -211,7 +211,7 @@ class Session:
         return ""
 
     def _ask_anew(self, *, query: str | None = None, like: str | None = None) -> str:
-        """Search for a new query, and clear the marks of the previous query."""
+        """Search for a new query without feedback, and return the text to print."""
         request = self._turn.request
         return self._ask(replace(request, query=query, like=like, offset=0, rounds=()))
 
@@ -257,7 +257,7 @@ class Session:
 
 
 def converse(session: Session, first: str | None = None) -> None:
-    """Answer the first line, then the lines of standard input, until the user quits."""
+    """Read lines from standard input and print the answers of a session, until the end."""
     terminal = sys.stdin is not None and sys.stdin.isatty()
     if terminal:
         _edit_lines()
@@ -281,7 +281,7 @@ def converse(session: Session, first: str | None = None) -> None:
 
 
 def _line(prompt: str | None) -> str | None:
-    """Return the next line of input, or None at its end."""
+    """Return the next line of standard input, or None at its end."""
     try:
         if prompt is not None:
             return input(prompt)
@@ -293,7 +293,7 @@ def _line(prompt: str | None) -> str | None:
 
 
 def _edit_lines() -> None:
-    """Enable line editing and history with the arrow keys, if Python supports it."""
+    """Enable line editing and history at the prompt, if Python supports it."""
     with suppress(ImportError):
         import readline  # noqa: F401 (input() uses it)
 
@@ -310,7 +310,7 @@ def _is_command(name: str, rest: str) -> bool:
 
 
 def _needs(command: str, what: str, such: str, got: str = "") -> str:
-    """Return the message for a missing argument; it also says how to search for the word."""
+    """Return the message for a command without its argument."""
     words = f"{command} {got}".strip()
     return (
         f"{command} must be followed by {what}, as in `{such}`. To search for the word itself, "
@@ -319,6 +319,6 @@ def _needs(command: str, what: str, such: str, got: str = "") -> str:
 
 
 def _describe(error: Exception) -> str:
-    """Return the message of an error, with commands of the session in place of parameters."""
+    """Return the message of an error with session commands in place of parameters."""
     message = describe_error(error, _OPTIONS.get)
     return " ".join((message, *getattr(error, "__notes__", ())))

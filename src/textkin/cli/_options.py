@@ -1,4 +1,4 @@
-"""Options and arguments shared by several commands."""
+"""Options and arguments that several commands share."""
 
 import os
 import warnings
@@ -62,7 +62,7 @@ _TRANSPORT = ("wmd", "rwmd", "wcd")
 
 
 class Model(StrEnum):
-    """Models that compute document vectors."""
+    """Values of the option --model: models of document vectors."""
 
     tfidf = "tfidf"
     bm25 = "bm25"
@@ -71,7 +71,7 @@ class Model(StrEnum):
 
 
 class Split(StrEnum):
-    """Units that become documents."""
+    """Values of the option --split: whole texts or paragraphs as documents."""
 
     paragraph = "paragraph"
 
@@ -170,7 +170,7 @@ HtmlOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an 
 
 @contextmanager
 def open_index(index: Path, timeout: float = TIMEOUT, kept: str = "") -> "Iterator[Index]":
-    """Open an index; errors within the context name the options of the command line."""
+    """Open an index for a ``with`` block, and reword its errors with option names."""
     with reword_errors(kept):
         with working("Loading"):
             from textkin.index import Index
@@ -181,7 +181,7 @@ def open_index(index: Path, timeout: float = TIMEOUT, kept: str = "") -> "Iterat
 
 
 def stop_words_of(given: str | None) -> str | Path | None:
-    """Return the name of a stop-word list, or the path of a file."""
+    """Return the value of --stop-words: the name of a list, or the path of a file."""
     from textkin.text import stop_lists
 
     if given is None:
@@ -195,13 +195,13 @@ def stop_words_of(given: str | None) -> str | Path | None:
 
 
 def check_jobs(jobs: int) -> None:
-    """Raise if the number of threads is 0."""
+    """Raise if the value of --jobs is 0."""
     if jobs == 0:
         raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
 
 
 def check_folder_is_new(target: Path) -> None:
-    """Raise, before any work, if a new folder cannot be created later."""
+    """Raise if a folder to be created exists, or cannot be created."""
     if target.is_symlink() or (
         target.exists() and not (target.is_dir() and not any(target.iterdir()))
     ):
@@ -215,7 +215,7 @@ def check_folder_is_new(target: Path) -> None:
 
 
 def is_builtin(path: Path) -> bool:
-    """Return True if a path is the name of built-in vectors, and no file has this name."""
+    """Return True if a path means built-in vectors such as "builtin:glove"."""
     return str(path).startswith(_BUILTIN) and not os.path.lexists(path)
 
 
@@ -226,7 +226,7 @@ def load_vectors(
     errors: Literal["raise", "skip"] = "raise",
     cache: bool = True,
 ) -> "WordVectors":
-    """Return the vectors of a path, or built-in vectors by name (None: GloVe)."""
+    """Return word vectors from a path, or built-in vectors by name."""
     with working("Loading"):
         from textkin.exceptions import VectorFileWarning
         from textkin.vectors import WordVectors
@@ -251,7 +251,7 @@ def load_vectors(
 
 @dataclass(frozen=True, slots=True)
 class MetricOptions:
-    """Options of the commands that compare documents: metric, model, vectors, stop words.
+    """Values of the options for comparing documents: metric, model, vectors, stop words.
 
     Attributes
     ----------
@@ -299,16 +299,16 @@ class MetricOptions:
 
     @property
     def of_transport(self) -> bool:
-        """True if the metric is Word Mover's Distance or a bound, or the default of the command."""
+        """True if the metric is Word Mover's Distance, one of its bounds, or the default."""
         return self.model is None and (self.metric is None or self.metric in _TRANSPORT)
 
     @property
     def of_words(self) -> bool:
-        """True if the metric compares words; False if it compares document vectors."""
+        """True if the metric compares words, False if it compares document vectors."""
         return self.of_transport or self.metric in ("edit", "text", "bag")
 
     def settings(self, n_documents: int) -> dict[str, Any]:
-        """Convert the options to arguments of the library: model, vectors, stop words, threads."""
+        """Return the keyword arguments for the library's estimators."""
         words = None if self.keep_stop_words else stop_words_of(self.stop_words)
         table = None if self.vectors is None else load_vectors(self.vectors)
         pooled = self.model is Model.pooling
@@ -320,7 +320,7 @@ class MetricOptions:
         }
 
     def record(self) -> dict[str, Any]:
-        """Return the options as a dictionary for JSON."""
+        """Return the options as a dict of JSON types."""
         return {
             "metric": self.metric,
             "model": None if self.model is None else self.model.value,

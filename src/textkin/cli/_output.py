@@ -1,4 +1,4 @@
-"""Output of the commands: lines, tables, JSON, CSV, drawings, and files."""
+"""Output of commands as lines, tables, JSON, CSV, and drawings."""
 
 import csv as csv_module
 import io
@@ -51,7 +51,7 @@ _MIN_TEXT = 20  # minimum width of a truncated text
 
 
 def print_json(record: Mapping[str, Any]) -> None:
-    """Print a record; escape characters that control a terminal or cannot be encoded."""
+    """Print a dict as JSON, with control and unencodable characters escaped."""
     text = json_module.dumps(record, indent=2, ensure_ascii=False)
     if on_terminal() or not _can_show(text):
         text = json_module.dumps(record, indent=2)
@@ -59,17 +59,17 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print all lines at once, so that a closed pipe behaves the same as for JSON."""
+    """Print lines to standard output in one write, so that a closed pipe raises only once."""
     typer.echo("\n".join(lines), color=True)  # texts stay unchanged in a pipe too
 
 
 def one_line(words: Iterable[str], longest: int = 40) -> str:
-    """Return words in one line, each truncated, without control characters."""
+    """Join words on one line, each truncated to `longest` characters."""
     return "  ".join(shortened(word, longest) for word in words)
 
 
 def safe_text(text: str, *, terminal: bool | None = None) -> str:
-    """Return a text unchanged in a pipe; on a terminal, without control characters."""
+    """Return a text without control characters for a terminal; unchanged for a pipe."""
     if not (on_terminal() if terminal is None else terminal):
         return text
     text = re.sub(r"\S+", lambda found: clean(found[0]), text)
@@ -77,7 +77,7 @@ def safe_text(text: str, *, terminal: bool | None = None) -> str:
 
 
 def format_size(number: float) -> str:
-    """Return a number of bytes with its unit."""
+    """Format a number of bytes with a unit such as "1.5 MB"."""
     for unit in ("bytes", "kB", "MB"):
         if number < 1000:
             return f"{number:.0f} {unit}"
@@ -86,7 +86,7 @@ def format_size(number: float) -> str:
 
 
 def format_documents(number: int) -> str:
-    """Format a number of documents with its noun."""
+    """Format a number of documents, such as "1 document" or "2,000 documents"."""
     return "1 document" if number == 1 else f"{number:,} documents"
 
 
@@ -96,7 +96,7 @@ def on_terminal() -> bool:
 
 
 def _can_show(text: str) -> bool:
-    """Return True if standard output can encode a text."""
+    """Return True if the encoding of standard output contains all characters of a text."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except UnicodeEncodeError:
@@ -109,7 +109,7 @@ def _can_show(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Capabilities of the output: width, character set, and color.
+    """Capabilities of the output: width in columns, Unicode, and color.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Look:
 
     @classmethod
     def of_output(cls) -> "Look":
-        """Detect the capabilities of standard output."""
+        """Detect the width, encoding, and color support of standard output."""
         terminal = on_terminal()
         width = shutil.get_terminal_size().columns if terminal else _PIPE_WIDTH
         return cls(
@@ -141,14 +141,14 @@ class Look:
         )
 
     def narrower(self, by: int) -> "Look":
-        """Return a copy with fewer columns, for indented output."""
+        """Return a copy with `by` fewer columns, for indented output."""
         return replace(self, width=max(1, self.width - by))
 
 
 def draw(
     explanation: "Explanation", *, limit: int, indent: int = 0, look: Look | None = None
 ) -> str:
-    """Draw with the width of the terminal, in color if supported, and in ASCII if necessary.
+    """Draw an explanation as text for the terminal's width, colors, and characters.
 
     A drawing that is too wide for the terminal is indented less.
     """
@@ -173,7 +173,7 @@ def align(
     cut: Sequence[int] = (),
     fill: bool = False,
 ) -> list[str]:
-    """Format rows of cells as aligned lines, without control characters.
+    """Format the rows of a table as lines with aligned columns.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def align(
 
 
 class Form(Enum):
-    """Output format of a result."""
+    """Output formats of a result: lines, JSON, or CSV."""
 
     lines = auto()
     json = auto()
@@ -221,7 +221,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Format and destination of a result.
+    """Requested format and destination of a command's result.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ class Output:
         pattern: Sequence[str] = (),
         **drawings: Path | None,
     ) -> "Output":
-        """Create the output from the options of a command, and validate it before any work.
+        """Create the output settings from options, after a check that files can be written.
 
         Parameters
         ----------
@@ -287,12 +287,12 @@ class Output:
 
     @property
     def look(self) -> Look:
-        """Capabilities of the destination of lines."""
+        """Width in columns, character set, and color of the output's destination."""
         return Look() if self.file is not None else Look.of_output()
 
     @property
     def tells_all(self) -> bool:
-        """True if standard output gets JSON, which makes a summary unnecessary."""
+        """True if JSON goes to standard output, so that no summary is printed."""
         return self.form is Form.json and self.file is None
 
     def put(
@@ -303,7 +303,7 @@ class Output:
         table: Callable[[], Iterable[Sequence[object]]],
         **drawings: Callable[[], str],
     ) -> None:
-        """Print the result, or write it to its file; write the drawings.
+        """Write the result in the requested format, and drawings to their files.
 
         All contents are computed before the first write, so that Ctrl-C or an error leaves no
         partial file.
@@ -354,7 +354,7 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
 
 
 def _is_read(path: Path, source: Path, pattern: Sequence[str]) -> bool:
-    """Return True if writing a file would overwrite a source or a part of it."""
+    """Return True if writing to a path would overwrite a source of the command."""
     if not source.exists():
         return False
     inner, outer = path.resolve(), source.resolve()
@@ -373,7 +373,7 @@ def _is_read(path: Path, source: Path, pattern: Sequence[str]) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Raise, before any work, if a file is not writable."""
+    """Raise if a file cannot be written, before any work."""
     if str(path) == "-":
         raise ValueError("The result is written to a file; got '-'. Pass a file.")
     if not path.parent.is_dir():
@@ -389,7 +389,7 @@ def check_writable(path: Path) -> None:
 
 
 def _write_whole(path: Path, content: str) -> None:
-    """Write a file atomically, replacing an existing file.
+    """Write a text file atomically.
 
     A symbolic link keeps its target. Pipes and devices are written to, never replaced.
     """

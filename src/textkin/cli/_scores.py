@@ -1,4 +1,4 @@
-"""Accuracy and confusion matrix of predicted labels."""
+"""Accuracy and confusion matrix of predicted labels, for ``textkin classify``."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _CONFUSIONS = 10  # confusions listed if the matrix is too wide
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Predicted and true labels.
+    """Counts of true and predicted labels, with accuracy and confusion matrix.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Scores:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> "Scores":
-        """Count the pairs of true and predicted labels."""
+        """Count pairs of true and predicted labels in a confusion matrix."""
         labels = sorted({label for pair in pairs for label in pair}, key=_order)
         counts = Counter(pairs)
         matrix = tuple(tuple(counts[truth, given] for given in labels) for truth in labels)
@@ -39,16 +39,16 @@ class Scores:
 
     @property
     def total(self) -> int:
-        """Number of scored documents."""
+        """Number of documents with a true label."""
         return sum(map(sum, self.matrix))
 
     @property
     def right(self) -> int:
-        """Number of documents with the correct label."""
+        """Number of documents whose predicted label is the true label."""
         return sum(row[at] for at, row in enumerate(self.matrix))
 
     def lines(self, look: Look) -> Iterator[str]:
-        """Yield accuracy and matrix, or the most frequent confusions if the matrix is too wide."""
+        """Yield the accuracy and the confusion matrix as lines, or its largest entries."""
         share = 100 * self.right / self.total
         yield (
             f"accuracy {share:.1f} %, error {100 - share:.1f} %: {self.right:,} of "
@@ -65,7 +65,7 @@ class Scores:
             yield from self._confusions(look)
 
     def record(self) -> dict[str, Any]:
-        """Return the scores as a dictionary for JSON."""
+        """Return accuracy and confusion matrix as a dict of JSON types."""
         return {
             "documents": self.total,
             "right": self.right,
@@ -102,7 +102,7 @@ class Scores:
 
 
 def _order(label: str) -> tuple[bool, float, str]:
-    """Return a sort key: numbers by value first, then other labels by name."""
+    """Return a sort key of labels: numbers by value, then other labels by name."""
     try:
         number = float(label)
     except ValueError:

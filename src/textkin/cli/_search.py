@@ -45,7 +45,7 @@ _EXPLAINED = 10  # number of hits explained in HTML without --explain
 
 
 class Idf(StrEnum):
-    """IDF formulas of BM25 and TF-IDF."""
+    """Values of the option --idf: IDF formulas of BM25 and TF-IDF."""
 
     lucene = "lucene"
     okapi = "okapi"
@@ -59,7 +59,7 @@ class Idf(StrEnum):
 
 
 class Variant(StrEnum):
-    """Variants of TF-IDF."""
+    """Values of the option --variant: variants of TF-IDF."""
 
     gensim = "gensim"
     lecture = "lecture"
@@ -70,7 +70,7 @@ class Variant(StrEnum):
 
 
 class SyntaxName(StrEnum):
-    """Syntaxes of query texts: with operators, or plain words."""
+    """Values of the option --syntax: query operators on or off."""
 
     auto = "auto"
     operators = "operators"
@@ -96,7 +96,9 @@ FeedbackOption = Annotated[
 VariantOption = Annotated[Variant | None, typer.Option(help="TF-IDF variant (tfidf only).")]
 K1Option = Annotated[
     float | None,
-    typer.Option("--k1", help="BM25 parameter k1 (default: 1.5, or 1.2 without a language)."),
+    typer.Option(
+        "--k1", help="BM25 parameter k1 (default: 1.2; for stems 1.5 without --b and --idf)."
+    ),
 ]
 BOption = Annotated[float | None, typer.Option("--b", help="BM25 parameter b (default: 0.75).")]
 IdfOption = Annotated[
@@ -343,7 +345,7 @@ def _on_terminal() -> bool:
 
 
 def _ranking_of(name: str, settings: Mapping[str, Any]) -> "RankingLike":
-    """Return a ranking with these settings, or its name without settings.
+    """Return the ranking with a name, such as "bm25", and settings, such as k1.
 
     Raises
     ------
@@ -375,7 +377,7 @@ def hit_lines(
     explain: bool = False,
     marks: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return rank, score, ID, and snippet of each hit, and optionally its explanation.
+    """Return rank, score, ID, and snippet of each hit as lines, optionally with explanations.
 
     Parameters
     ----------
@@ -410,7 +412,7 @@ def hit_lines(
 
 
 def _table(hits: "Hits") -> Iterable[Sequence[object]]:
-    """Yield the rows of a CSV file: a header, and one row per hit."""
+    """Yield a header and one CSV row per hit."""
     records = hits.to_records()
     names = list(dict.fromkeys(name for record in records for name in record))
     yield names or ["rank", "score", "id"]
@@ -425,7 +427,7 @@ def _plain(value: object) -> object:
 
 
 def describe_query(hits: "Hits") -> list[str]:
-    """Return the words of a query with their weights."""
+    """Return lines with the words of a query and their weights."""
     words = hits.query.words
     if words is None:
         return ["This ranking has no word weights."]
@@ -443,7 +445,7 @@ def describe_query(hits: "Hits") -> list[str]:
 
 
 def describe_suggestions(hits: "Hits") -> list[str]:
-    """Return one line per unknown word with similar words of the index."""
+    """Return a line per unknown query word with similar words of the index."""
     return [
         f"For '{one_line([word])}', did you mean {' or '.join(map(repr, found))}?"
         for word, found in hits.suggestions.items()
@@ -451,7 +453,7 @@ def describe_suggestions(hits: "Hits") -> list[str]:
 
 
 def describe_hits(hits: "Hits", *, unicode: bool = True) -> str:
-    """Return one line with the number of hits, the number of documents, and the search time.
+    """Return a summary line: number of hits, number of documents, and search time.
 
     For a hybrid ranking, the line includes the number of candidates, and for phrases the number of
     texts read; ``--json`` has all counts.
@@ -472,7 +474,7 @@ def describe_hits(hits: "Hits", *, unicode: bool = True) -> str:
 
 
 def _record(hits: "Hits", *, explain: bool) -> dict[str, Any]:
-    """Return the hits as a dictionary for JSON."""
+    """Return the hits, optionally with explanations, as a dict of JSON types."""
     found: dict[str, Any] = hits.to_dict()
     if explain:
         for hit, told in zip(hits, found["hits"], strict=True):

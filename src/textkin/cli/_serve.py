@@ -130,7 +130,7 @@ def _opened(index: Path | None) -> Iterator["Index"]:
 
 
 def _token(file: Path | None) -> str | None:
-    """Return the write token from a file or the environment, never from the command line.
+    """Return the write token from a file or an environment variable, or None.
 
     The list of processes shows command lines to all users of the computer.
     """
@@ -159,7 +159,7 @@ def _tell(opened: "Index", settings: "Settings", address: str, *, loopback: bool
 
 
 def _is_loopback(address: str) -> bool:
-    """Return True if only this computer can reach an address, for any spelling of --host."""
+    """Return True if an IP address is reachable only from this computer."""
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
@@ -177,7 +177,7 @@ def _open(address: str) -> None:
 
 @contextmanager
 def _logging(*, quiet: bool) -> Iterator[None]:
-    """Log requests and errors to standard error."""
+    """Log requests and errors to standard error within a ``with`` block."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     loggers = [logging.getLogger(name) for name in ("textkin.web", "uvicorn")]

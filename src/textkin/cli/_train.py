@@ -1,4 +1,4 @@
-"""``textkin vectors train``: word vectors trained on the user's texts."""
+"""``textkin vectors train``: training of word vectors on your own texts."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -36,14 +36,14 @@ __all__ = ["train"]
 
 
 class Model(StrEnum):
-    """Architectures of word2vec."""
+    """Values of the option --model: word2vec architectures."""
 
     skipgram = "skipgram"
     cbow = "cbow"
 
 
 class Loss(StrEnum):
-    """Losses of word prediction."""
+    """Values of the option --loss: training losses of word2vec."""
 
     negative = "negative"
     hierarchical = "hierarchical"
@@ -197,7 +197,7 @@ def train(
 
 
 class _Bars:
-    """Progress bars: one for reading documents, then one for training.
+    """Progress bars of the command: reading documents, then training.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class _Bars:
         self._open.close()
 
     def count(self, documents: Sources) -> "Iterator[Document]":
-        """Yield the documents while the first bar counts them; then start the second bar."""
+        """Yield documents while the reading bar counts them."""
         for document in documents:
             self.documents += 1
             if self._made is not None:
@@ -236,14 +236,14 @@ class _Bars:
         self._trained = self._open.enter_context(progress_bar("Training", "words"))
 
     def train(self, done: int, total: int) -> None:
-        """Show the progress of training."""
+        """Update the training bar; the progress callback of the training."""
         self.total = total
         if self._trained is not None:
             self._trained(done, total)
 
 
 def _example(words: Sequence[str]) -> str:
-    """Return an example word: the first that is not a stop word, if any."""
+    """Return the first word that is not a stop word, for an example in the summary."""
     from textkin.text import stop_word_set
 
     dull = stop_word_set("smart")

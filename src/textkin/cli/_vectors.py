@@ -35,14 +35,14 @@ app = typer.Typer(
 
 
 class Unknown(StrEnum):
-    """Treatment of word pairs with a word that has no vector."""
+    """Values of the option --oov: treatment of word pairs without a vector."""
 
     drop = "drop"
     zero = "zero"
 
 
 class UnknownAnswer(StrEnum):
-    """Treatment of analogies with a word that has no vector."""
+    """Values of the option --oov: treatment of analogies with a word without a vector."""
 
     drop = "drop"
     wrong = "wrong"
@@ -153,7 +153,7 @@ def pairs(
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Compare cosines with human similarity scores of word pairs."""
+    """Correlate cosines of words with human similarity scores."""
     from textkin.evaluate import read_word_pairs, word_pairs
 
     table = _table(vectors, skip_errors=skip_errors, cache=cache)
@@ -188,7 +188,7 @@ def analogies(
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Count the analogies in a file that the vectors complete."""
+    """Measure the accuracy of word vectors on a file of analogies."""
     from textkin.evaluate import analogies as evaluate
     from textkin.evaluate import read_analogies
 
@@ -314,7 +314,7 @@ def _show(asked: dict[str, str], found: list[tuple[str, float]], *, as_json: boo
 def _table(
     path: Path | None, *, skip_errors: bool, cache: bool, max_words: int | None = None
 ) -> "WordVectors":
-    """Read vectors; errors name the options of the command line."""
+    """Load word vectors by a path or name, and reword errors with option names."""
     errors: Literal["raise", "skip"] = "skip" if skip_errors else "raise"
     try:
         return load_vectors(path, max_words=max_words, errors=errors, cache=cache)

@@ -31,7 +31,7 @@ Document: TypeAlias = (
 
 
 def is_bag(value: object) -> bool:
-    """Return True for bags, sparse or dense; False for texts and tokens."""
+    """Return True if a value is a sparse or numeric matrix of word counts, not texts or tokens."""
     return sparse.issparse(value) or (isinstance(value, np.ndarray) and value.dtype.kind in "fiub")
 
 
@@ -45,7 +45,7 @@ def read_documents(
     n_jobs: int | None,
     owner: str,
 ) -> DocumentRows:
-    """Read texts, lists of tokens, or bags as rows of counts over a table of vectors.
+    """Convert texts, token lists, or bags to rows of word counts over a table of word vectors.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_bags(
     weights: Float64Array | None,
     name: str,
 ) -> DocumentRows:
-    """Read bags whose columns are the rows of the vector table."""
+    """Convert bags, whose columns are the rows of a vector table, to `DocumentRows`."""
     if not sparse.issparse(bags):
         bags = sparse.csr_array(np.atleast_2d(bags))
     if bags.ndim == 1:
@@ -161,7 +161,7 @@ def read_texts(
     name: str,
     n_threads: int = 1,
 ) -> DocumentRows:
-    """Tokenize texts (token lists stay unchanged) and count their words."""
+    """Tokenize texts, or take token lists unchanged, and count their words as `DocumentRows`."""
     assert table.lookup is not None, "texts need named vectors"
     reader = TermReader(prepared, n_threads=n_threads)
     documents = split_batches(_checked(texts, name), n_threads)
@@ -180,7 +180,7 @@ def read_texts(
 
 
 def refuse_unknown(rows: DocumentRows, name: str) -> None:
-    """Raise an error that names the first document with a word without a vector."""
+    """Raise ValueError for the first document that has a word without a vector."""
     for row, unknown in enumerate(rows.unknown):
         if unknown:
             raise ValueError(

@@ -18,7 +18,7 @@ MaskArray: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Coverage of a document: the share of its words that are compared, and the other words.
+    """Share of a document's words that have vectors and are compared, and the words without one.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """Share of known tokens, from 0 to 1; 0 for a document without words."""
+        """Number of tokens with a vector divided by all tokens, 0 to 1; 0 for an empty document."""
         return self.known / self.total if self.total > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all attributes as a dict of plain types."""
+        """Return the coverage (counts, share, and unknown words) as a dict of JSON types."""
         return {
             "share": self.share,
             "known": self.known,
@@ -64,7 +64,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentRows:
-    """Documents as rows of a CSR matrix over a table of words.
+    """Word counts of documents as a CSR matrix, whose columns are rows of a word-vector table.
 
     The rows share their arrays: a segment of an index is searched without copying. `compact`
     copies them.
@@ -151,7 +151,7 @@ class DocumentRows:
         return len(self.indptr) - 1
 
     def __getitem__(self, rows: slice) -> "DocumentRows":
-        """Return a slice of consecutive documents, whose entries are views."""
+        """Return a slice of consecutive documents as `DocumentRows` that shares memory."""
         begin, end, step = rows.indices(len(self))
         if step != 1:
             raise ValueError(f"A slice of documents must have step 1; got {step}.")
@@ -176,7 +176,7 @@ class DocumentRows:
         )
 
     def take(self, positions: Int64Array) -> "DocumentRows":
-        """Return a copy of the documents at positions, in the order of the positions.
+        """Return a copy with the documents at `positions` only, in the given order.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class DocumentRows:
         )
 
     def compact(self, name: str) -> "DocumentRows":
-        """Return a validated copy that takes as little memory as exact counts allow.
+        """Validate the counts, and return a copy with float32 counts if this is exact.
 
         Counts become float32 if this changes none of them. The copy has no `unknown` and `cut`.
 
@@ -241,22 +241,22 @@ class DocumentRows:
     # ------------------------------------------------------------------ word weights
 
     def weighted_counts(self) -> Float64Array:
-        """Compute the weight of each entry: its count times the weight of its column."""
+        """Return the count of each entry, multiplied by the weight of its word, in float64."""
         counts = self.counts.astype(np.float64, copy=False)
         return counts if self.weights is None else counts * self.weights[self.indices]
 
     def documents(self) -> _core.Documents:
-        """Convert the rows to the document type of the compiled core."""
+        """Convert the rows to the `Documents` type of the compiled core."""
         return _core.Documents(self.indptr, self.indices, self.weighted_counts(), self.n_columns)
 
     def are_empty(self) -> BoolArray:
-        """Return True for each document without words of positive weight."""
+        """Return a mask that is True for documents without a word of positive weight."""
         heavy = self.weighted_counts() > 0
         before = np.concatenate([[0], np.cumsum(heavy)])
         return np.asarray(before[self.indptr[1:]] == before[self.indptr[:-1]])
 
     def word_shares(self, row: int) -> tuple[Int32Array, Float64Array]:
-        """Return the words of a document with positive weight, and their shares.
+        """Return the columns of one document's words, and weights of these words that sum to 1.
 
         Like the core, this skips words whose weight is negligible compared with the other words.
         """
@@ -268,13 +268,13 @@ class DocumentRows:
         return part.indices[heavy], shares(weights[heavy])
 
     def shares_of(self, row: int, words: Int32Array) -> Float64Array:
-        """Compute the share of each of `words` (ascending) in the weight of a document."""
+        """Return the fraction of one document's total weight for each given word."""
         part = self if len(self) == 1 else self[row : row + 1]
         found = shares(part.weighted_counts())
         return np.asarray(found[np.searchsorted(part.indices, words)])
 
     def coverage(self, row: int) -> Coverage:
-        """Compute the share of a document that has vectors."""
+        """Return the `Coverage` of one document: the share of its words that have vectors."""
         unknown = self.unknown[row] if self.unknown else {}
         cut = self.cut[row] if self.cut else {}
         known = float(self.counts[self.indptr[row] : self.indptr[row + 1]].sum())
@@ -284,7 +284,7 @@ class DocumentRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedRows:
-    """Rows found by queries with their scores, as a CSR matrix with one row per query.
+    """Result of a search as a CSR matrix: one row per query, with found documents and scores.
 
     Attributes
     ----------
@@ -345,7 +345,7 @@ class RankedRows:
     def of(
         cls, found: Sequence[tuple[Int64Array, Float64Array]], *, ascending: bool = True
     ) -> "RankedRows":
-        """Create the matrix from one pair of rows and scores per query."""
+        """Create a `RankedRows` from a pair (positions of documents, scores) for each query."""
         indptr = np.cumsum([0, *(len(rows) for rows, _ in found)], dtype=np.int64)
         if not found:
             return cls(indptr, np.empty(0, np.int64), np.empty(0), ascending)
@@ -354,7 +354,7 @@ class RankedRows:
 
     @classmethod
     def joined(cls, parts: Sequence["RankedRows"]) -> "RankedRows":
-        """Concatenate the results of one or more batches of queries."""
+        """Concatenate search results of several batches of queries into one `RankedRows`."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
@@ -379,14 +379,14 @@ class RankedRows:
         return (self[query] for query in range(len(self)))
 
     def of_query(self, query: int) -> "RankedRows":
-        """Return the result of one query."""
+        """Return the found documents and scores of one query as a `RankedRows` with one row."""
         rows, scores = self[query]
         stats = {name: values[query : query + 1] for name, values in self.stats.items()}
         indptr = np.array([0, len(rows)], np.int64)
         return RankedRows(indptr, rows, scores, self.ascending, stats, self.notes)
 
     def with_query(self, query: int, other: "RankedRows") -> "RankedRows":
-        """Replace the result of one query by the only result of `other`."""
+        """Return a copy in which the result of one query is replaced by the one row of `other`."""
         before, after = slice(0, int(self.indptr[query])), slice(int(self.indptr[query + 1]), None)
         lengths = np.diff(self.indptr)
         lengths[query] = len(other.rows)
@@ -404,14 +404,14 @@ class RankedRows:
         )
 
     def by_position(self) -> "RankedRows":
-        """Return the result with rows in ascending order for each query."""
+        """Return a copy with the documents of each query in order of position, not of score."""
         queries = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         order = np.lexsort((self.rows, queries))
         rows, scores = self.rows[order], self.scores[order]
         return RankedRows(self.indptr, rows, scores, self.ascending, self.stats, self.notes)
 
     def filled(self, width: int) -> tuple[Int64Array, Float64Array]:
-        """Return rows and scores as matrices of shape (n_queries, width).
+        """Return document positions and scores as dense arrays, padded to `width` columns.
 
         The width must be at least the largest number of rows. If a query found fewer, the rest is
         -1 with the worst score: infinity, or minus infinity if scores are not ascending.
@@ -425,13 +425,13 @@ class RankedRows:
 
 
 def listed(words: Iterable[str], limit: int = 5) -> str:
-    """Format the first few words in quotes, followed by the number of further words."""
+    """Format the first `limit` words as quoted, comma-separated text, with the number of others."""
     shown = [repr(word) for word in words]
     more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
     return ", ".join(shown[:limit]) + more
 
 
 def shares(weights: Float64Array) -> Float64Array:
-    """Divide weights by their sum; dividing by the largest first avoids overflow and underflow."""
+    """Normalize weights to the sum 1, scaled by the maximum first to avoid overflow."""
     weights = weights / weights.max()
     return np.asarray(weights / weights.sum())

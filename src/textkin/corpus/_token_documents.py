@@ -31,16 +31,16 @@ __all__ = [
 
 
 class HasArray(Protocol):
-    """Array of another library, such as a tensor on the CPU."""
+    """Protocol for objects that NumPy can convert to an array, such as a torch tensor."""
 
     def __array__(self) -> NDArray[Any]:
-        """Return the data as a NumPy array."""
+        """Return the object as a NumPy array."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
-    """Document given as the vectors of its tokens, from any encoder.
+    """One document as an array with one vector per token, computed by any encoder.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ class TokenVectors:
         return f"TokenVectors: {len(self)} tokens of {self.vectors.shape[1]} numbers{said}{more}"
 
     def weighed(self, weights: Float64Array) -> Self:
-        """Return a copy whose token weights are multiplied by the given weights."""
+        """Return a copy of the document with its token weights multiplied by `weights`."""
         ours = weights if self.weights is None else self.weights * weights
         return type(self)(self.vectors, ours, self.tokens)
 
     def ngrams(self, n: int) -> Self:
-        r"""Return n-grams of adjacent tokens as tokens, as in MoverScore.
+        r"""Return a document whose tokens are the n-grams of adjacent tokens, as in MoverScore.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ def _checked_tokens(value: object, size: int) -> tuple[str, ...] | None:
 
 
 def one_document(document: TokenDocument, name: str) -> TokenVectors:
-    """Validate one document; an error names it by `name`."""
+    """Validate one document of token vectors; an error message uses the argument name `name`."""
     if isinstance(document, TokenVectors):
         return document
     if isinstance(document, str | bytes | Mapping):
@@ -256,7 +256,7 @@ def one_document(document: TokenDocument, name: str) -> TokenVectors:
 
 
 def many_documents(documents: TokenDocuments, name: str) -> list[TokenVectors]:
-    """Validate documents; an error names the document by `name` and position."""
+    """Validate a list of token-vector documents; an error names the argument and the position."""
     if isinstance(documents, TokenVectors) or getattr(documents, "ndim", 3) == 2:
         raise TypeError(f"{name} must be a list of documents; got one document. Pass a list.")
     if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):
@@ -274,7 +274,7 @@ _MOST_TOKENS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenStack:
-    """Concatenated documents: tokens are the rows of a table, a document is a range of rows.
+    """Token vectors of several documents in one table; each document is a range of rows.
 
     Attributes
     ----------
@@ -294,28 +294,28 @@ class TokenStack:
         return len(self.offsets) - 1
 
     def part(self, row: int) -> "TokenStack":
-        """Return one document, whose vectors are a view."""
+        """Return one document of the stack as a `TokenStack` that shares its vectors."""
         inside = slice(self.offsets[row], self.offsets[row + 1])
         offsets = self.offsets[row : row + 2] - self.offsets[row]
         return TokenStack(offsets, self.table[inside], self.weights[inside])
 
     def rows(self, begin: int, n_columns: int) -> DocumentRows:
-        """Return the documents as rows of a table in which their tokens start at row `begin`."""
+        """Return the documents as `DocumentRows` whose first token is column `begin` of a table."""
         indices = np.arange(begin, begin + len(self.table), dtype=np.int32)
         return DocumentRows(self.offsets, indices, n_columns, self.weights)
 
     def compact_rows(self) -> DocumentRows:
-        """Return compact rows for a search, over the table of the stack."""
+        """Return the documents as validated, compact `DocumentRows` over this stack's table."""
         return self.rows(0, len(self.table)).compact("X")
 
     def queries(self, begin: int) -> DocumentRows:
-        """Return the documents as queries with their own vectors, numbered from `begin`."""
+        """Return the documents as query rows with their own vectors, numbered from `begin`."""
         n_columns = begin + len(self.table)
         refuse_too_many(n_columns)
         return replace(self.rows(begin, n_columns).compact("queries"), points=self.table)
 
     def followed_by(self, other: "TokenStack") -> Float32Array:
-        """Concatenate the vectors of this stack and of `other`."""
+        """Concatenate the token vectors of this stack and of `other` to one array."""
         if not len(self.table):  # the dimension of an empty table is undefined
             return other.table
         if not len(other.table):
@@ -332,7 +332,7 @@ def stack_tokens(
     by_norm: bool = False,
     dimension: int | None = None,
 ) -> TokenStack:
-    """Read documents and concatenate their tokens.
+    """Validate documents of token vectors, and concatenate their tokens into a `TokenStack`.
 
     Parameters
     ----------
@@ -383,12 +383,12 @@ def stack_tokens(
 
 
 def _near_one(numbers: Float64Array) -> Float64Array:
-    """Scale numbers by a power of two, so that their products cannot overflow or underflow."""
+    """Scale numbers by a power of two so that the largest is below 1, to avoid overflow."""
     return np.asarray(np.ldexp(numbers, -int(np.frexp(numbers.max())[1])))
 
 
 def refuse_too_many(tokens: int, dimension: int = 0) -> None:
-    """Raise an error if there are too many tokens for 32-bit numbers or for the memory."""
+    """Raise if the number of tokens exceeds 32-bit indices, or the memory of the machine."""
     if tokens > _MOST_TOKENS:
         raise ValueError(f"The number of tokens must be at most {_MOST_TOKENS}; got {tokens}.")
     need, there = 4 * tokens * dimension, physical_memory()
@@ -401,7 +401,7 @@ def refuse_too_many(tokens: int, dimension: int = 0) -> None:
 
 
 def physical_memory() -> int | None:
-    """Return the memory of the machine in bytes, or None if unknown."""
+    """Return the size of the machine's main memory in bytes, or None if it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -409,14 +409,14 @@ def physical_memory() -> int | None:
 
 
 def totals_of(offsets: Int64Array, weights: ArrayLike) -> Float64Array:
-    """Compute the sum of the weights of each document."""
+    """Return the sum of the token weights of each document, given the offsets of documents."""
     numbers = np.asarray(weights, dtype=np.float64)
     ends = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
     return np.array([numbers[begin:end].sum() for begin, end in ends], dtype=np.float64)
 
 
 def refuse_empty(documents: _core.Documents, name: str, *, choice: bool) -> None:
-    """Raise an error if a document has no tokens of positive weight.
+    """Raise `EmptyDocumentError` if a document has no token with a positive weight.
 
     If `choice` is True, the caller can request an infinite distance instead.
     """

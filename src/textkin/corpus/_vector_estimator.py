@@ -57,7 +57,7 @@ WORD_VECTOR_PARAMETERS: dict[str, Constraint] = {
 
 
 class WordVectorEstimator(SavedEstimator, BaseEstimator):
-    """Estimator with word vectors that reads texts, tokens, or bags over them.
+    """Base class of estimators that compare texts, token lists, or bags by word vectors.
 
     Texts require named vectors (`WordVectors`, or None for the built-in vectors). Bags require a
     matrix with one row per column of the bags; a row of NaN is a word without a vector. A subclass
@@ -76,7 +76,7 @@ class WordVectorEstimator(SavedEstimator, BaseEstimator):
     )
 
     def coverage(self, X: Documents) -> list[Coverage]:
-        """Compute the share of each document that has vectors, and list unknown words.
+        """Return for each document the share of its words with a vector, and its unknown words.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class WordVectorEstimator(SavedEstimator, BaseEstimator):
         return [rows.coverage(row) for row in range(len(rows))]
 
     def _vector_table(self) -> VectorTable:
-        """Return the vector table, cached for the current parameters."""
+        """Return the word vectors as a `VectorTable`, cached while the parameters stay the same."""
         key = self._table_depends_on(self)
         cached = self.__dict__.get("_cached_table")
         if cached is not None and (
@@ -127,7 +127,7 @@ class WordVectorEstimator(SavedEstimator, BaseEstimator):
         return self.unit
 
     def _preparation(self) -> Preparation:
-        """Return the prepared analyzer, cached for the current stop words."""
+        """Return the prepared text analysis, cached while `stop_words` stays the same."""
         cached = self.__dict__.get("_cached_preparation")
         if cached is None or cached[0] is not self.stop_words:
             prepared = prepare(lowercase=False, stop_words=self.stop_words)
@@ -150,7 +150,7 @@ class WordVectorEstimator(SavedEstimator, BaseEstimator):
         *,
         oov: str | None = None,
     ) -> DocumentRows:
-        """Read documents of any kind as rows over the vector table."""
+        """Convert texts, token lists, or bags to `DocumentRows` over the vector table."""
         rows = read_documents(
             X,
             name,
@@ -168,7 +168,7 @@ class WordVectorEstimator(SavedEstimator, BaseEstimator):
     def _document_row(
         self, document: Document, name: str, table: VectorTable, weights: Float64Array | None
     ) -> DocumentRows:
-        """Read one document; a text takes a fast path without the checks of many documents."""
+        """Convert one document to `DocumentRows`, by a fast path if it is a text."""
         if isinstance(document, str) and table.lookup is not None:
             rows = read_texts(
                 (document,),
@@ -195,7 +195,7 @@ class WordVectorEstimator(SavedEstimator, BaseEstimator):
 
 
 def same_parameters(then: tuple[object, ...], now: tuple[object, ...]) -> bool:
-    """Return True if both parameters are the same object, or equal strings."""
+    """Return True if each earlier parameter is the new object itself, or an equal string."""
     return all(map(_is, then, now))
 
 

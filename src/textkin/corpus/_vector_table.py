@@ -14,7 +14,7 @@ __all__ = ["VectorTable"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorTable:
-    """Word vectors as a table of float32 rows for the core.
+    """Word vectors as a float32 array for the core, with a mask of the rows that are vectors.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class VectorTable:
 
     @classmethod
     def of_matrix(cls, matrix: NDArray[np.generic], *, unit: bool) -> "VectorTable":
-        """Validate a matrix with one row per column; a row of NaN is a word without a vector.
+        """Create a table from a matrix with one vector per column of bags; NaN rows have no vector.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class VectorTable:
         return cls(vectors, ~unknown if unknown.any() else None)
 
     def name(self, row: int, words: Sequence[str] | None = None) -> str:
-        """Return the word of a row from `words` or the lookup, or "#row" without words."""
+        """Return the word of a row, or "#" and the row number if the table has no words."""
         if words is not None:
             return str(words[row])
         return self.lookup.words[row] if self.lookup is not None else f"#{row}"

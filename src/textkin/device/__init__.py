@@ -1,4 +1,4 @@
-"""Bounds, searches, and models with torch, on a GPU or on the CPU.
+"""PyTorch devices: memory limits, transfers, and sums over segments.
 
 Requires only NumPy and torch, not the compiled core, and imports torch on first use.
 """

@@ -1,4 +1,4 @@
-"""Memory limits for tensors, and transfers between NumPy and devices."""
+"""Memory limits of a device, and transfers between NumPy and torch."""
 
 import os
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _MOST_PINNED = 2**28  # bytes that torch may keep pinned for the next block
 
 
 def memory_of(place: torch.device, memory: str | int | None = None) -> int:
-    """Return the number of bytes available for work on a device (default: most free memory)."""
+    """Return the number of bytes to use on a device (default: most of the free memory)."""
     if memory is not None:
         return memory_in_bytes(memory)
     free = free_bytes(place)
@@ -29,7 +29,7 @@ def memory_of(place: torch.device, memory: str | int | None = None) -> int:
 
 
 def rows_that_fit(memory: int, each: int, fixed: int, what: str, most: int | None = None) -> int:
-    """Compute the number of rows of `each` bytes that fit beyond `fixed` bytes; at least 1.
+    """Return the number of rows of `each` bytes that fit next to `fixed` bytes; at least 1.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ def rows_that_fit(memory: int, each: int, fixed: int, what: str, most: int | Non
 
 
 def tensor_of(values: NDArray[Any], place: torch.device) -> torch.Tensor:
-    """Return an array as a tensor on a device; on the CPU, a writable array is not copied."""
+    """Copy a NumPy array to a torch device; a writable array on the CPU is shared."""
     if not values.flags.writeable:  # torch warns about read-only arrays
         values = values.copy()
     return to_device(torch.from_numpy(np.ascontiguousarray(values)), place)
 
 
 def to_device(part: torch.Tensor, place: torch.device) -> torch.Tensor:
-    """Return a block of a tensor on a device; copying from the CPU overlaps with other work."""
+    """Copy a tensor to a device, asynchronously from the CPU to a GPU."""
     if part.device.type == "cpu" and place.type == "cuda" and part.nbytes <= _MOST_PINNED:
         return part.pin_memory().to(place, non_blocking=True)
     return part.to(place)
 
 
 def write_rows(out: NDArray[Any], blocks: Iterable[tuple[slice, torch.Tensor]]) -> None:
-    """Write rows from a device; a block is copied while the next one is computed."""
+    """Copy blocks of rows from a device to a NumPy array, while the next block is computed."""
     host = torch.from_numpy(out)
     waiting: tuple[slice, torch.Tensor, Any] | None = None
     for rows, values in blocks:

@@ -1,4 +1,4 @@
-"""Weighted sums of table rows over segments of a list, as in sparse matrix products.
+"""Sums and maxima of table rows over segments of an index list, in torch.
 
 Entries are added in the order of the list, in pieces of fixed length and without atomic operations,
 so that the sum of a segment is bit-identical in every batch and call.
@@ -19,7 +19,7 @@ PIECE = 256  # number of entries that a GPU thread adds sequentially
 def segment_sums(
     table: torch.Tensor, columns: torch.Tensor, weights: torch.Tensor, starts: torch.Tensor
 ) -> torch.Tensor:
-    """Return sum_j weights_j table[columns_j] over the entries of each segment (0 if empty).
+    """Return for each segment the sum of table rows times weights (0 for an empty segment).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def segment_sums(
 def segment_maxima(
     table: torch.Tensor, columns: torch.Tensor, starts: torch.Tensor
 ) -> torch.Tensor:
-    """Return the maximum of each column over the entries of each segment (0 if empty)."""
+    """Return for each segment the columnwise maximum of table rows (0 for an empty segment)."""
     if not len(columns):
         return table.new_zeros((len(starts) - 1, table.shape[1]))
     return embedding_bag(columns, table, starts, mode="max", include_last_offset=True)
@@ -66,7 +66,7 @@ def _sums(
 
 
 def cut_rows(starts: Int64Array, most_rows: int, most_entries: int) -> Iterator[slice]:
-    """Yield ranges of rows with at most `most_rows` and `most_entries`, or a single longer row."""
+    """Yield ranges of CSR rows with limited numbers of rows and entries."""
     first, n_rows = 0, len(starts) - 1
     while first < n_rows:
         end = int(starts.searchsorted(int(starts[first]) + most_entries, "right")) - 1

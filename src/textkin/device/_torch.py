@@ -1,4 +1,4 @@
-"""Optional import of torch, and its devices."""
+"""Import of the optional torch, its devices, and precision settings."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,7 +26,7 @@ _SMALLER = (
 
 
 def torch_device(device: str) -> "torch.device":
-    """Return a torch device by name.
+    """Return the torch device with a name; raise if torch or the device is missing.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def free_bytes(device: "torch.device") -> int | None:
 
 
 class _Products:
-    """Settings for the precision of float32 matrix products in torch, process-wide.
+    """Process-wide torch settings for the precision of float32 matrix products.
 
     The first concurrent user of full precision sets it, and the last one restores the old setting.
     """
@@ -108,7 +108,7 @@ _PRODUCTS = _Products()
 
 
 def _backends() -> tuple[Any, Any] | None:
-    """Return the torch modules that have precision settings, or None before torch 2.9."""
+    """Return the torch modules with precision settings, or None before torch 2.9."""
     import torch
 
     both = torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)
@@ -136,7 +136,7 @@ def _set_precision(cuda: str, cpu: str) -> None:
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Multiply float32 matrices in full precision, regardless of the caller's settings."""
+    """Compute float32 matrix products in full precision within a ``with`` block."""
     import torch
 
     _PRODUCTS.begin()
@@ -152,7 +152,7 @@ def full_precision() -> Iterator[None]:
 
 @contextmanager
 def memory_errors_on(device: str | None, way_out: str = _SMALLER) -> Iterator[None]:
-    """Raise a clear error if torch runs out of device memory; do nothing if `device` is None."""
+    """Convert torch's out-of-memory error in a ``with`` block to one with a fix."""
     if device is None:
         yield
         return
@@ -172,7 +172,7 @@ def memory_errors_on(device: str | None, way_out: str = _SMALLER) -> Iterator[No
 
 @cache
 def has_triton() -> bool:
-    """Return True if Triton is installed, which is part of torch for CUDA."""
+    """Return True if Triton, which compiles the CUDA kernels, is installed."""
     try:
         import triton  # noqa: F401
     except ImportError:

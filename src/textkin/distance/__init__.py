@@ -1,4 +1,4 @@
-"""Distances and similarities of vectors, sets, and sequences, one pair or all pairs."""
+"""Distances and similarities of vectors, sets, and sequences."""
 
 from typing import TYPE_CHECKING
 

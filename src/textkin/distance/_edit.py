@@ -1,4 +1,4 @@
-"""Edit distances of sequences of words, characters, or other hashable items."""
+"""Edit (Levenshtein) distances of sequences of words, characters, or other items."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ SequencesLike: TypeAlias = Sequence[Sequence[Hashable]] | Tokens
 
 
 def edit_distance(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """Compute the edit distance: the fewest insertions, deletions, and substitutions.
+    """Compute the edit distance: the least number of insertions, deletions, substitutions.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def edit_distance(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
 def prepare_edit(
     X: SequencesLike, Y: SequencesLike | None, *, as_similarity: bool
 ) -> tuple[tuple[int, int], Fill]:
-    """Return the shape of the matrix of edit distances, and the function that fills its blocks."""
+    """Return the shape of the matrix of edit distances, and a function that fills it."""
     symbols: dict[Hashable, int] = {}
     if isinstance(X, Tokens) or isinstance(Y, Tokens):
         _check_tokens(X, Y)
@@ -107,7 +107,7 @@ def _check_tokens(X: SequencesLike, Y: SequencesLike | None) -> None:
 def _number_sequences(
     name: str, sequences: SequencesLike, symbols: dict[Hashable, int]
 ) -> tuple[Int64Array, Int32Array]:
-    """Return the offsets of sequences and the symbol number of each item."""
+    """Replace the items of sequences by integers; return offsets and integers."""
     if isinstance(sequences, Tokens):
         # -1 marks an unknown symbol.
         return sequences.offsets.astype(np.int64), sequences.ids + np.int32(1)

@@ -1,4 +1,4 @@
-"""Metrics of vectors: functions from a pair of collections to a fill of the pairwise matrix."""
+"""Vector metrics by name, each as a function that fills the matrix of all pairs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ __all__ = ["VECTOR_DISTANCES", "VECTOR_SIMILARITIES"]
 
 
 def _chain(fill: Fill, finish: Callable[[slice, Float64Array], object]) -> Fill:
-    """Return a fill function that calls `fill` and then `finish` for each block."""
+    """Return a function that fills a block of distances, and then post-processes it."""
 
     def both(block: slice, out: Float64Array, check: Check) -> None:
         fill(block, out, check)
@@ -85,7 +85,7 @@ def _weighted_jaccard(sides: Pair, *, as_distance: bool) -> Fill:
 
 
 def _divide(values: Float64Array, by: Float64Array, of_nothing: float) -> None:
-    """Divide an array in place; where the divisor is 0, write `of_nothing`."""
+    """Divide an array by another in place, with `of_nothing` where the divisor is 0."""
     nothing = by == 0
     by[nothing] = 1
     values /= by
@@ -93,14 +93,14 @@ def _divide(values: Float64Array, by: Float64Array, of_nothing: float) -> None:
 
 
 def _unit_rows(values: Vectors) -> Vectors:
-    """Divide rows by their Euclidean length; keep zero rows."""
+    """Divide rows by their Euclidean length; zero rows stay zero."""
     scaled, rows = _scale_rows(values)
     lengths = np.sqrt(_sum_rows(scaled**2, rows, values))
     return _replace_values(values, scaled / _broadcast(_not_zero(lengths), rows))
 
 
 def _root_shares(values: Vectors) -> Vectors:
-    """Divide each row by its sum, and take square roots; keep zero rows."""
+    """Return the square roots of rows divided by their sums; zero rows stay zero."""
     scaled, rows = _scale_rows(values)
     return _replace_values(
         values, np.sqrt(scaled / _broadcast(_not_zero(_sum_rows(scaled, rows, values)), rows))
@@ -108,12 +108,12 @@ def _root_shares(values: Vectors) -> Vectors:
 
 
 def _binarize(values: Vectors) -> Vectors:
-    """Replace nonzero values by 1."""
+    """Return rows in which every nonzero value is 1."""
     return _replace_values(values, (values.data if is_sparse(values) else values) != 0)
 
 
 def _scale_rows(values: Vectors) -> tuple[Float64Array, Any]:
-    """Divide rows by their largest absolute value, so squares neither overflow nor underflow.
+    """Divide rows by their largest absolute value, so that squares cannot overflow.
 
     Return the values (stored values of sparse rows) and the row of each (None for dense rows).
     """
@@ -141,7 +141,7 @@ def _not_zero(numbers: Float64Array) -> Float64Array:
 
 
 def _replace_values(values: Vectors, stored: Any) -> Vectors:  # noqa: ANN401
-    """Return rows like `values` with other stored values, in float64."""
+    """Return a copy of rows with other stored values in float64."""
     changed = np.asarray(stored, dtype=np.float64)
     if not is_sparse(values):
         return changed

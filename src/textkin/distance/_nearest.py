@@ -1,4 +1,4 @@
-"""Nearest rows and pairs of rows within a distance, for each metric of `pairwise_distances`.
+"""Nearest rows, and pairs of rows within a distance, by brute force over blocks.
 
 One block of rows of the pairwise matrix is in memory at a time. Results are bit-identical for one
 row and for a batch: products of dense vectors use blocks of one size, padded with zeros.
@@ -43,7 +43,7 @@ def nearest_rows(
     memory: str | int = "64MB",
     progress: ProgressCallback | None = None,
 ) -> RankedRows:
-    """Return the `k` nearest rows of `Y` for each row of `X`; without `Y`, other rows of `X`.
+    """Return the `k` rows of `Y` (or other rows of `X`) nearest to each row of `X`.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def rows_below(
     memory: str | int = "64MB",
     progress: ProgressCallback | None = None,
 ) -> Iterator[tuple[int, RankedRows]]:
-    """Yield the rows of `Y` within `threshold` of each row of `X`, in blocks of rows of `X`.
+    """Yield for blocks of rows of `X` the rows of `Y` within `threshold`.
 
     Without `Y`, each pair of rows of `X` occurs once, at its first row.
 
@@ -119,7 +119,7 @@ def _select_nearest(
     k: int,
     allowed: Any,  # noqa: ANN401 (an array of booleans, or None)
 ) -> tuple[Int64Array, Float64Array]:
-    """Return the positions and values of the `k` smallest numbers; ties are in position order."""
+    """Return the columns and values of the `k` smallest distances in each row."""
     rows = np.arange(len(distances)) if allowed is None else np.flatnonzero(allowed)
     values = distances[rows]
     if k < len(rows):
@@ -139,7 +139,7 @@ def _reduce_blocks(
     memory: str | int,
     progress: ProgressCallback | None,
 ) -> Iterator[list[int]]:
-    """Compute all distances in blocks; yield the first rows of completed blocks."""
+    """Compute all distances block by block, and pass each block to `reduce`."""
     memory = memory_in_bytes(memory)
     threads = effective_jobs(n_jobs)
     (n_rows, n_columns), fill, most = _prepare(X, Y, resolve_metric(metric), memory)
@@ -178,7 +178,7 @@ def _prepare(
     metric: str,
     memory: int,
 ) -> tuple[tuple[int, int], Fill, int]:
-    """Return the shape of the matrix, the function that fills it, and the rows per block."""
+    """Return the matrix shape, the function that computes blocks, and rows per block."""
     if metric == "edit":
         shape, fill = prepare_edit(X, Y, as_similarity=False)
         return shape, fill, _SPARSE_ROWS
@@ -191,6 +191,6 @@ def _prepare(
 
 
 def _pad_rows(values: Float64Array) -> Float64Array:
-    """Pad dense rows with rows of zeros to whole blocks."""
+    """Append zero rows, so that dense rows form whole blocks."""
     missing = -len(values) % _DENSE_ROWS
     return np.vstack([values, np.zeros((missing, values.shape[1]))]) if missing else values

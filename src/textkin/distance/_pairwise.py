@@ -1,4 +1,4 @@
-"""Distances and similarities of all pairs of rows of two collections."""
+"""`pairwise_distances` and `pairwise_similarities` of the rows of two collections."""
 
 from collections.abc import Collection
 from typing import Any, Literal, TypeAlias
@@ -53,7 +53,7 @@ def pairwise_distances(
     memory: str | int = "64MB",
     progress: ProgressCallback | None = None,
 ) -> Float64Array:
-    """Compute the distance of every row of `X` to every row of `Y`.
+    """Return the matrix of distances from every row of `X` to every row of `Y`.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def pairwise_similarities(
     memory: str | int = "64MB",
     progress: ProgressCallback | None = None,
 ) -> Float64Array:
-    """Compute the similarity of every row of `X` to every row of `Y`.
+    """Return the matrix of similarities of every row of `X` with every row of `Y`.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def pairwise_similarities(
 
 
 def resolve_metric(metric: str) -> str:
-    """Return the canonical name of a metric of `pairwise_distances`; raise for other names."""
+    """Return the canonical name of a distance metric, or raise for an unknown name."""
     return _resolve("pairwise_distances", metric, {*VECTOR_DISTANCES, "edit"}, SIMILARITIES_ONLY)
 
 

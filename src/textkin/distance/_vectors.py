@@ -1,4 +1,4 @@
-"""Pairs of collections of vectors, sparse or dense: inner products, squared and L1 distances.
+"""Inner products, squared Euclidean, and L1 distances of all pairs of rows.
 
 Each metric of vectors is based on one of these three. Distances come from products, which cancel
 for nearly equal vectors. Such pairs are computed again from differences, unless rows are equal.
@@ -43,7 +43,7 @@ _INT32 = np.iinfo(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two collections of rows over the same columns, in float64; both may be one object."""
+    """Two matrices of rows over the same columns, in float64 (the same object for X and X)."""
 
     X: Vectors
     Y: Vectors
@@ -51,21 +51,21 @@ class Pair:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the matrix of all pairs."""
+        """Shape of the matrix of all pairs: rows of X by rows of Y."""
         return self.X.shape[0], self.Y.shape[0]
 
     def map(self, change: Callable[[Vectors], Vectors]) -> "Pair":
-        """Apply a function to both collections."""
+        """Return the pair with a function applied to both matrices."""
         X = change(self.X)
         return replace(self, X=X, Y=X if self.Y is self.X else change(self.Y))
 
     def each(self, measure: Callable[[Vectors], Any]) -> tuple[Any, Any]:
-        """Apply a function that returns one number per row to both collections."""
+        """Return a function's results for both matrices, such as the norms of rows."""
         x = measure(self.X)
         return x, x if self.Y is self.X else measure(self.Y)
 
     def require_not_negative(self, metric: str) -> None:
-        """Raise if there are values below 0."""
+        """Raise if a value is negative, because the metric is not defined for it."""
         for name, values in (("X", self.X), ("Y", self.Y)):
             smallest = _stored_values(values).min(initial=0)
             if smallest < 0:
@@ -75,7 +75,7 @@ class Pair:
 
 
 def make_pair(X: VectorsLike, Y: VectorsLike | None, memory: int) -> Pair:
-    """Check both arguments and return them in float64."""
+    """Validate `X` and `Y` (or `X` twice), and convert them to float64."""
     checked = _check_rows("X", X)
     if Y is None or Y is X:
         return Pair(checked, checked, memory)
@@ -89,7 +89,7 @@ def make_pair(X: VectorsLike, Y: VectorsLike | None, memory: int) -> Pair:
 
 
 def inner_products(sides: Pair) -> Fill:
-    """Return the function that fills blocks with inner products."""
+    """Return a function that fills a block with inner products of rows."""
     X, Y = sides.X, sides.Y
     if is_sparse(X) and is_sparse(Y):
         return _postings_fill(X, Y, "product")
@@ -111,7 +111,7 @@ def inner_products(sides: Pair) -> Fill:
 
 
 def unit_products(sides: Pair, *, as_distance: bool) -> Fill:
-    """Return the function that fills blocks with x.y or 1 - x.y of unit rows or zero rows.
+    """Return a function that fills a block with cosines of unit rows, or 1 minus them.
 
     Results are exact for equal rows.
     """
@@ -133,7 +133,7 @@ def unit_products(sides: Pair, *, as_distance: bool) -> Fill:
 
 
 def squared_distances(sides: Pair) -> Fill:
-    """Return the function that fills blocks with squared Euclidean distances."""
+    """Return a function that fills a block with squared Euclidean distances of rows."""
     products = inner_products(sides)
     x, y = sides.each(lambda values: row_sums(values, np.square))
     differences = _Differences(sides, np.square)
@@ -151,7 +151,7 @@ def squared_distances(sides: Pair) -> Fill:
 
 
 def l1_distances(sides: Pair) -> Fill:
-    """Return the function that fills blocks with L1 distances."""
+    """Return a function that fills a block with L1 distances of rows."""
     if not (is_sparse(sides.X) or is_sparse(sides.Y)):
 
         def dense(block: slice, out: Float64Array, _check: Check) -> None:
@@ -175,12 +175,12 @@ def l1_distances(sides: Pair) -> Fill:
 
 
 def is_sparse(values: object) -> bool:
-    """Return True for sparse rows."""
+    """Return True if rows are a SciPy sparse matrix."""
     return bool(sparse.issparse(values))
 
 
 def row_sums(values: Vectors, change: Callable[[Any], Any]) -> Float64Array:
-    """Return the sum of ``change(values)`` over each row; `change` must keep 0."""
+    """Return the sum of ``change(value)`` over each row, where ``change(0)`` must be 0."""
     if not is_sparse(values):
         with np.errstate(over="ignore"):  # reported when the matrix is filled
             return np.asarray(change(values).sum(axis=1))
@@ -210,13 +210,13 @@ def _postings_fill(X: Bags, Y: Bags, sharing: str) -> Fill:
 
 
 def _find_positions(chosen: NDArray[np.bool_]) -> tuple[IntpArray, IntpArray]:
-    """Return rows and columns like `numpy.nonzero`, faster if few entries are True."""
+    """Return row and column of each True entry, like `numpy.nonzero`."""
     rows, columns = np.divmod(np.flatnonzero(chosen), chosen.shape[1])
     return rows, columns
 
 
 class _Differences:
-    """Sums of |x - y| or (x - y)^2 over selected pairs of rows.
+    """Exact sums of |x - y| or (x - y)^2 for selected pairs of rows.
 
     Collections often have many equal rows. Equal rows share a number, so that their differences, 0,
     need not be computed.
@@ -230,7 +230,7 @@ class _Differences:
         self._x, self._y = sides.each(lambda values: _number_rows(values, numbers))
 
     def of(self, rows: IntpArray, columns: IntpArray) -> Float64Array:
-        """Compute the sums for the given pairs of rows."""
+        """Compute the sums for the pairs (rows[i], columns[i])."""
         sums = np.zeros(len(rows))
         differ = np.arange(len(rows))
         if self._alike:  # a sparse row and an equal dense row have different bytes
@@ -251,7 +251,7 @@ class _Differences:
 
 
 def _number_rows(values: Vectors, numbers: dict[bytes, int]) -> IntpArray:
-    """Assign a number to each row; rows with equal bytes get the same number."""
+    """Return a number for each row, equal for rows with equal bytes."""
     of_rows = np.empty(values.shape[0], dtype=np.intp)
     for row in range(values.shape[0]):
         if is_sparse(values):

@@ -1,4 +1,4 @@
-"""Evaluation of word vectors: accuracy on analogies."""
+"""Evaluation of word vectors by analogies: accuracy of "a is to b as c is to d"."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BATCH = 256  # questions
 
 @dataclass(frozen=True, slots=True)
 class AnalogyScores:
-    """Accuracy of word vectors on analogies.
+    """Accuracy on analogies, with the numbers of correct, covered, and all questions.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ def analogies(
     oov: Literal["drop", "wrong"] = "drop",
     max_words: int | None = None,
 ) -> AnalogyScores:
-    """Count the analogies that word vectors complete correctly.
+    """Compute the accuracy of word vectors on analogies "a is to b as c is to d".
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def analogies(
 
 
 def read_analogies(path: str | PathLike[str]) -> dict[str, list[Analogy]]:
-    r"""Read analogies from a text file with four words per line, for `analogies`.
+    r"""Read analogies by category from a text file with four words per line.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _checked(question: Analogy, position: int) -> Analogy:
 
 
 def _answers(vectors: WordVectors, rows: IntpArray, limit: int) -> IntpArray:
-    """Return the row that completes each analogy a, b, c."""
+    """Return the row whose vector best completes each analogy a, b, c."""
     matrix, lengths = vectors.matrix[:limit], vectors.lengths[:limit]
     found = np.empty(len(rows), np.intp)
     batch = max(1, min(_BATCH, _BLOCK // max(limit, 1)))

@@ -1,4 +1,4 @@
-"""Test collections: documents, queries, and judgments in BEIR's and similar formats."""
+"""Test collections for search: documents, queries, and relevance judgments."""
 
 import os
 import re
@@ -25,7 +25,7 @@ _ENDINGS = (".tsv", ".txt", ".qrels")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RetrievalData:
-    r"""Test collection: documents, queries, and relevance judgments.
+    r"""Test collection for search: documents, queries, and relevance judgments.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class RetrievalData:
 
     @property
     def documents(self) -> list[str]:
-        """Title and text of each document, separated by a line break."""
+        """Title and text of each document, joined by a line break."""
         return [
             f"{title}\n{text}" if title and text else title or text
             for title, text in zip(self.titles, self.texts, strict=True)
@@ -72,7 +72,7 @@ class RetrievalData:
 
     @property
     def judged(self) -> list[str]:
-        """Queries with a relevant document (a positive grade), in order."""
+        """IDs of the queries with a relevant document (positive grade), in order."""
         return [
             query
             for query in self.queries
@@ -92,7 +92,7 @@ class RetrievalData:
         )
 
     def part(self, queries: str | Iterable[str]) -> "RetrievalData":
-        """Return the collection with some of its queries.
+        """Return the collection with only some queries: a named part, or given IDs.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class RetrievalData:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JudgedQueries:
-    """Queries with relevance judgments about the documents of an index.
+    """Queries with relevance judgments on the documents of an index.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class JudgedQueries:
 
     @property
     def judged(self) -> list[str]:
-        """Queries with a relevant document (a positive grade), in order."""
+        """IDs of the queries with a relevant document (positive grade), in order."""
         return [
             query
             for query in self.queries
@@ -169,7 +169,7 @@ def judged_queries(
     unknown: Literal["error", "drop", "keep"] = "error",
     max_bytes: int = 1 << 30,
 ) -> JudgedQueries:
-    """Collect queries and judgments from mappings, DataFrames, or files.
+    """Create `JudgedQueries` from mappings, DataFrames, or files of queries and judgments.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def _given_queries(queries: Any, max_bytes: int) -> dict[str, str]:  # noqa: ANN
 
 
 def _plain_queries(path: Path, max_bytes: int) -> dict[str, str] | None:
-    """Read TREC topics, or two columns without a header; return None if there is a header."""
+    """Read queries from TREC topics or two columns; return None for a file with a header."""
     lines = []
     bound = Bound(max_bytes)
     for place, content, _ in file_lines(path):
@@ -318,7 +318,7 @@ def read_retrieval(
     max_bytes: int = 1 << 30,
     progress: ProgressCallback | None = None,
 ) -> RetrievalData:
-    """Read a test collection from a folder.
+    """Read a test collection (documents, queries, judgments) from a folder.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ def read_retrieval(
 
 
 def _found(root: Path, names: Iterable[str], what: str) -> Path:
-    """Return the path of the only existing file with one of these names, compressed or not."""
+    """Return the path of the one file in a folder that has one of the given names."""
     files = [root / f"{name}{packed}" for name in names for packed in ("", ".gz")]
     there = [file for file in files if file.is_file()]
     if len(there) > 1:
@@ -424,7 +424,7 @@ def _found(root: Path, names: Iterable[str], what: str) -> Path:
 
 
 def _judgments(root: Path) -> dict[str, Path]:
-    """Find the files of judgments, by the name of the part of the queries."""
+    """Return the files of relevance judgments in a folder, by the name of the part."""
     folder = root / "qrels"
     if not folder.is_dir():
         return {"": _found(root, _JUDGMENTS, "the judgments")}
@@ -452,7 +452,7 @@ def _judgments(root: Path) -> dict[str, Path]:
 
 
 def _id_field(path: Path) -> str:
-    """Return the name of the ID field in the first record; "_id" in BEIR."""
+    """Return the name of the ID field of a file: "_id" (as in BEIR) or "id"."""
     _, first = next(placed(read(path, id=False, label=False), REPAIR), (None, None))
     return "_id" if first is not None and "_id" in first.metadata else "id"
 

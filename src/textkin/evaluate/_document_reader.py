@@ -1,4 +1,4 @@
-"""Documents from `textkin.read` with the hints of another reader, and a limit on their size."""
+"""Wrapper of `textkin.read` for evaluation data, with other hints and a size limit."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ REPAIR = "Repair the file."
 def placed(
     documents: Documents, hints: Mapping[str, str] | str
 ) -> Iterator[tuple[Place, Document]]:
-    """Yield documents with their positions in the source; replace the hints of errors.
+    """Yield documents with their positions in the source, and rewrite the hints of errors.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def placed(
 
 
 def named(source: object) -> str:
-    """Return the name of a source for messages: its path, if it has one."""
+    """Return the quoted path of a source for messages, or a general phrase."""
     return repr(os.fspath(source)) if isinstance(source, str | os.PathLike) else "what was given"
 
 
 class Bound:
-    """Limit on the number of characters that a reader keeps.
+    """Limit on the total number of characters that a reader loads into memory.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Bound:
         self._used = 0
 
     def add(self, place: Place, *parts: object) -> None:
-        """Count the characters of a record, plus 1 for the record itself.
+        """Add the size of a record; raise if the total exceeds the limit.
 
         Raises
         ------

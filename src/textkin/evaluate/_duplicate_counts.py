@@ -1,4 +1,4 @@
-"""Counts of documents with equal bags of words, and their removal from labeled data."""
+"""Test documents with the same bag of words as another document: counts and removal."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ __all__ = ["DuplicateCounts", "duplicate_counts", "remove_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class DuplicateCounts:
-    """Numbers of documents of a split with the bag of words of another document.
+    """Numbers of training and test documents with the bag of words of another document.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class DuplicateCounts:
 def duplicate_counts(
     data: LabeledData, split: int = 0, *, stop_words: StopWords = "smart"
 ) -> DuplicateCounts:
-    """Count the documents of a split with the bag of words of another document.
+    """Count the training and test documents that have the bag of words of another document.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def duplicate_counts(
 
 
 def remove_duplicates(data: LabeledData, *, stop_words: StopWords = "smart") -> LabeledData:
-    """Remove documents with the bag of words of an earlier document.
+    """Return labeled data without documents that have the bag of words of an earlier one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results of comparing methods on the user's data: scores that print as a table."""
+"""Results of comparing methods on your own data: measures with p-values, as a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ _SINGULAR = {
 
 @dataclass(frozen=True, slots=True)
 class MethodScores:
-    """Scores of one method.
+    """Measures of one method, with p-value, settings, and time.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class MethodScores:
     test: PairedTest | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scores as plain JSON."""
+        """Return measures, p-value, settings, and time as a dict of JSON types."""
         test = self.test
         return {
             "method": self.method,
@@ -76,7 +76,7 @@ class MethodScores:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation(DrawnResult, TableResult):
-    """Scores of several methods on the same data; prints as a table.
+    """Base class of results: measures of several methods on the same data, as a table.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Evaluation(DrawnResult, TableResult):
     _titles: ClassVar[Mapping[str, str]] = {}
 
     def __getitem__(self, method: str) -> MethodScores:
-        """Return the scores of a method."""
+        """Return the `MethodScores` of the method with a name."""
         for found in self.results:
             if found.method == method:
                 return found
@@ -103,7 +103,7 @@ class Evaluation(DrawnResult, TableResult):
         return len(self.results)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one flat record per method: measures, p-value, settings, and seconds."""
+        """Return a flat dict per method: measures, p-value, settings, and seconds."""
         return [
             {
                 "method": found.method,
@@ -116,7 +116,7 @@ class Evaluation(DrawnResult, TableResult):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evaluation as plain JSON."""
+        """Return the results of all methods as a dict of JSON types."""
         return {
             "data": self._data_record(),
             "methods": [found.to_dict() for found in self.results],
@@ -127,11 +127,11 @@ class Evaluation(DrawnResult, TableResult):
         raise NotImplementedError
 
     def to_text(self) -> str:
-        """Return the scores as a text table, the same as ``str(evaluation)``."""
+        """Return the measures of all methods as a text table."""
         return str(self)
 
     def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
-        """Draw the first measure of each method as a bar; notes give the other measures.
+        """Draw a bar chart of the first measure of each method.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Evaluation(DrawnResult, TableResult):
         )
 
     def to_html(self, *, title: str = "Evaluation") -> str:
-        """Return an HTML report with the figure and the table of all measures.
+        """Return an HTML page with the bar chart and the table of all measures.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Evaluation(DrawnResult, TableResult):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabelEvaluation(Evaluation):
-    """Scores of classifiers on labeled texts.
+    """Accuracy and other measures of classifiers on labeled texts.
 
     The measures are "accuracy", "error", and "macro_f1", as means over the splits. `to_records`
     returns one record per method.
@@ -273,7 +273,7 @@ class LabelEvaluation(Evaluation):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SearchEvaluation(Evaluation):
-    """Scores of rankings on judged queries.
+    """Retrieval measures (such as MAP) of rankings on queries with relevance judgments.
 
     The measures are "map", "ndcg@10", "recall@100", and "mrr".
 
@@ -308,7 +308,7 @@ class SearchEvaluation(Evaluation):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairEvaluation(Evaluation):
-    """Correlation of similarities with gold scores of text pairs.
+    """Correlations of similarity methods with human scores of text pairs.
 
     The measures are "pearson" and "spearman" over all pairs. If the pairs have several sets,
     "mean" is the mean of Pearson's correlation in each set, weighted by the number of pairs.
@@ -342,7 +342,7 @@ class PairEvaluation(Evaluation):
 
 
 def quoted(names: Sequence[str]) -> str:
-    """Return names in quotes, for a message."""
+    """Format names in quotes, separated by commas, for a message."""
     return ", ".join(map(repr, names))
 
 
@@ -353,7 +353,7 @@ def _shown_settings(settings: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Format rows as lines; the first column is aligned left, the others right."""
+    """Format table rows as lines; the first column is left-aligned, the rest right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         _GAP.join(

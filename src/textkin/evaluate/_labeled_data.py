@@ -1,4 +1,4 @@
-"""Labeled documents with their test splits, and the reader of such data."""
+"""Labeled documents with training and test splits, and `read_labeled`."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ _Row: TypeAlias = tuple[Place, dict[str, Any]]  # origin of a document, and its 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabeledData:
-    """Labeled documents, and their splits into training and test documents.
+    """Labeled documents, and one or more splits into training and test documents.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class LabeledData:
 
     @property
     def classes(self) -> list[Any]:
-        """Distinct labels, sorted."""
+        """Distinct labels in sorted order."""
         return sorted(set(self.labels), key=lambda label: (type(label).__name__, label))
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class LabeledData:
         )
 
     def take(self, rows: Iterable[int]) -> "LabeledData":
-        """Return some of the documents, with their splits.
+        """Return the documents at positions `rows`, with their splits.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class LabeledData:
     def with_random_splits(
         self, n: int = 5, *, test: float = 0.3, random_state: int = 0
     ) -> "LabeledData":
-        """Return the same documents with random splits.
+        """Return the same documents with `n` random splits in place of their splits.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ def read_labeled(
     *,
     max_bytes: int = 1 << 30,
 ) -> LabeledData:
-    """Read labeled documents, with the splits that the data defines.
+    """Read labeled documents from files or folders, with the splits that the data define.
 
     Parameters
     ----------
@@ -256,12 +256,12 @@ def read_labeled(
 
 
 def _folders(place: Place) -> tuple[str, ...]:
-    """Return the sub-folders of a text file within its folder; an empty tuple for records."""
+    """Return the names of the subfolders that contain a text file, relative to the source."""
     return () if place.unit else tuple(place.name.split("/")[:-1])
 
 
 def _are_sides(folders: list[tuple[str, ...]]) -> bool:
-    """Return True if the first-level folders are the parts of a split, such as train and test."""
+    """Return True if the top folders are parts of a split, such as "train" and "test"."""
     sides = {within[0].lower() for within in folders}
     deep = all(len(within) > 1 for within in folders)
     return deep and {_TRAIN, _TEST} <= sides <= {_TRAIN, _TEST, *_NEITHER}
@@ -282,7 +282,7 @@ def _splits(rows: list[_Row]) -> list[Split]:
 
 
 def _by_list(rows: list[_Row]) -> list[Split]:
-    """Read splits from the field "splits": the part of each document in every split."""
+    """Return the splits from the field "splits", a list with each document's side per split."""
     table: list[list[str]] = []
     for place, fields in rows:
         found: object = fields["splits"]
@@ -305,7 +305,7 @@ def _by_list(rows: list[_Row]) -> list[Split]:
 
 
 def _by_fold(rows: list[_Row]) -> list[Split]:
-    """Read splits from the field "fold": each fold is the test part of one split."""
+    """Return the splits of cross-validation from the field "fold"."""
     names = [_fold(place, fields["fold"]) for place, fields in rows]
     folds = np.array(names, dtype=object)
     ordered = sorted(set(names), key=lambda name: (not name.isdecimal(), len(name), name))
@@ -325,7 +325,7 @@ def _fold(place: Place, value: object) -> str:
 
 
 def _by_word(rows: list[_Row]) -> list[Split]:
-    """Read one split from the field "split": training, test, or neither."""
+    """Return one split from the field "split": "train", "test", or neither."""
     sides = [_side(place, "split", fields["split"]) for place, fields in rows]
     split = _of_sides(sides)
     return [split] if all(map(len, split)) else []

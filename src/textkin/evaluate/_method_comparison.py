@@ -1,4 +1,4 @@
-"""Comparison of methods on the user's data: labeled texts, judged queries, scored pairs.
+"""Comparison of methods on your own data: classifiers, rankings, or similarities.
 
 `evaluate_labels`, `evaluate_search`, and `evaluate_pairs` read the data, run several methods of the
 library, and return an `Evaluation`, which prints as a table.
@@ -87,7 +87,7 @@ def evaluate_labels(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> LabelEvaluation:
-    """Compare classifiers on labeled texts.
+    """Compare the accuracy of classifiers on labeled texts.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _with_splits(
     test_size: float,
     random_state: int,
 ) -> tuple[LabeledData, tuple[str, ...]]:
-    """Return the data with splits: its own, training and test data, or random ones."""
+    """Return labeled data with splits: existing ones, given test data, or random ones."""
     known = _of_one_type(data if isinstance(data, LabeledData) else read_labeled(data))
     if test is not None:
         other = test if isinstance(test, LabeledData) else read_labeled(test)
@@ -226,7 +226,7 @@ def _with_splits(
 
 
 def _held_out(labels: list[Any], test_size: float, random_state: int) -> Split:
-    """Return a random split with about the same fraction of every class on the test side.
+    """Return a random split, stratified by class, with `test_size` of the documents for testing.
 
     One document of every class stays on the training side.
     """
@@ -240,7 +240,7 @@ def _held_out(labels: list[Any], test_size: float, random_state: int) -> Split:
 
 
 def _of_one_type(data: LabeledData) -> LabeledData:
-    """Return the data with all labels as strings if their types differ, such as 1 and "1"."""
+    """Convert all labels to strings if their types differ, such as 1 and "1"."""
     if len({type(label) for label in data.labels}) < 2:
         return data
     return LabeledData(data.texts, [str(label) for label in data.labels], data.ids, data.splits)
@@ -279,7 +279,7 @@ def _check_split(data: LabeledData, number: int, split: Split) -> None:
 
 
 def _repeated(data: LabeledData, stop_words: StopWords) -> tuple[str, ...]:
-    """Return a note on test documents that repeat a training document, or None."""
+    """Return a note if test documents repeat training documents, or nothing."""
     splits = range(len(data.splits))
     found = sum(duplicate_counts(data, at, stop_words=stop_words).across for at in splits)
     if not found:
@@ -297,7 +297,7 @@ def _classifier(
     random_state: int,
     n_jobs: int | None,
 ) -> Any:  # noqa: ANN401
-    """Return a new classifier for training texts with labels."""
+    """Create the unfitted classifier for a method, given as a name or an estimator."""
     if not isinstance(method, str):
         from sklearn.base import clone
 
@@ -324,7 +324,7 @@ def _svm(
     random_state: int,
     n_jobs: int | None,
 ) -> Any:  # noqa: ANN401
-    """Return a linear SVM on tf-idf vectors, with C tuned on the part that kNN holds out too."""
+    """Create a linear SVM on tf-idf vectors that chooses C on a validation split."""
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
@@ -347,7 +347,7 @@ def _tuned(classifier: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _share_right(data: LabeledData, said: list[NDArray[Any]]) -> Float64Array:
-    """Return the fraction of correct predictions for each tested document, over the splits."""
+    """Return for each test document the fraction of splits with a correct prediction."""
     right, asked = np.zeros(len(data)), np.zeros(len(data))
     for (_, held), labels in zip(data.splits, said, strict=True):
         asked[held] += 1
@@ -376,7 +376,7 @@ def evaluate_search(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> SearchEvaluation:
-    """Compare rankings of an index on judged queries.
+    """Compare rankings by retrieval measures, on queries with relevance judgments.
 
     Documents that are not in an index are added to a temporary one, which is deleted afterward.
 
@@ -525,7 +525,7 @@ def _evaluate_index(
 
 
 def _index_rankings(index: Index, rankings: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return rankings by name; names of attached models are rankings, too."""
+    """Return the rankings of an index by name, including attached models."""
     return _chosen("rankings", rankings, (*RANKINGS, *index.models()), "rankings")
 
 
@@ -547,7 +547,7 @@ def _compare_rankings(
     n_jobs: int | None,
     progress: ProgressCallback | None,
 ) -> SearchEvaluation:
-    """Search the judged queries by each ranking, and measure the results."""
+    """Run all judged queries with each ranking, and compute the retrieval measures."""
     names = known.judged
     texts = [known.queries[name] for name in names]
     meter = _Meter(progress, len(chosen), unit=len(names))
@@ -616,7 +616,7 @@ def evaluate_pairs(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> PairEvaluation:
-    """Compare similarities with the gold scores of text pairs.
+    """Compare similarity methods by correlation with human scores of text pairs.
 
     Parameters
     ----------
@@ -722,7 +722,7 @@ def _similarities(name: str, given: Any, n_pairs: int) -> Float64Array:  # noqa:
 
 
 def _negated(distances: Float64Array) -> tuple[Float64Array, int]:
-    """Convert distances to similarities by negation; also count the infinite distances."""
+    """Return negated distances as similarities, and the number of infinite distances."""
     known = np.isfinite(distances)
     if not known.any():
         raise EmptyDocumentError(
@@ -745,7 +745,7 @@ def _cosines(first: Any, second: Any) -> Float64Array:  # noqa: ANN401 (rows of 
 
 
 class _Meter:
-    """Progress of several steps of equal weight, as one callback.
+    """Progress over several steps of equal weight, reported to one callback.
 
     Parameters
     ----------
@@ -764,7 +764,7 @@ class _Meter:
         self._done = 0
 
     def part(self, start: float, end: float) -> ProgressCallback | None:
-        """Return a callback for the part of the current step from `start` to `end`, 0 to 1."""
+        """Return a callback for a fraction `start` to `end` of the current step."""
         if self._progress is None:
             return None
         progress = self._progress
@@ -776,7 +776,7 @@ class _Meter:
         return tell
 
     def finish_step(self) -> None:
-        """Count the current step as done."""
+        """Report to the callback that the current step of the comparison is done."""
         self._done += self._unit
         if self._progress is not None:
             self._progress(self._done, self._total)
@@ -788,7 +788,7 @@ def _chosen(
     known: tuple[str, ...],
     others: str,
 ) -> dict[str, Any]:
-    """Return the methods to compare, by name.
+    """Return the methods to compare by name, after validation of the names.
 
     Parameters
     ----------

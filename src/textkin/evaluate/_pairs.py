@@ -1,4 +1,4 @@
-"""Pairs of sentences or words with human similarity scores, and their reader."""
+"""Pairs of texts with human similarity scores, and `read_pairs`."""
 
 import math
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairData:
-    """Pairs of texts with human similarity scores.
+    """Pairs of texts with human similarity scores, in one or more sets.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class PairData:
         return f"PairData({format_count(len(self), 'pair')}, {format_count(sets, 'set')})"
 
     def by_set(self) -> dict[str, "PairData"]:
-        """Return the pairs of each set, in the order of first occurrence."""
+        """Return the pairs of each set as separate `PairData`, by the name of the set."""
         names = np.array(self.sets, dtype=object)
         return {name: self._take(np.flatnonzero(names == name)) for name in dict.fromkeys(names)}
 
@@ -101,7 +101,7 @@ def read_pairs(
     dataset: str = "dataset",
     max_bytes: int = 1 << 30,
 ) -> PairData:
-    """Read pairs of sentences or words with human similarity scores.
+    """Read pairs of texts or words with human similarity scores from a table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measures of retrieval: average precision, P@k, recall, reciprocal rank, and nDCG."""
+"""Retrieval measures: MAP, precision and recall at k, reciprocal rank, and nDCG."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ _LEVELS = tuple(step / 10 for step in range(1, 10))
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QueryScores(TableResult):
-    """Values of a measure for each query, and their mean.
+    """Value of a retrieval measure for each query, with the mean.
 
     Attributes
     ----------
@@ -54,17 +54,17 @@ class QueryScores(TableResult):
 
     @property
     def mean(self) -> float:
-        """Mean over the queries."""
+        """Mean of the measure over all queries."""
         return math.fsum(self.values.values()) / len(self.values)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per query, with its ID and the value under the name of the measure."""
+        """Return a dict per query with its ID and the value of the measure."""
         return [{"query": query, self.measure: value} for query, value in self.values.items()]
 
     def __array__(
         self, dtype: np.dtype[np.float64] | None = None, copy: bool | None = None
     ) -> Float64Array:
-        """Return the values as an array, the input of significance tests."""
+        """Return the values of all queries as an array, for significance tests."""
         return np.array(list(self.values.values()), dtype=dtype or np.float64)
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class QueryScores(TableResult):
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """Grades of the documents of a ranking, and of all judged documents by descending grade."""
+    """Relevance grades of the ranked documents of a query, and of all its judged documents."""
 
     grades: list[float]
     ideal: list[float]
@@ -87,12 +87,12 @@ class _Judged:
 
     @property
     def hits(self) -> list[bool]:
-        """Relevance of each document of the ranking; False for unjudged documents, graded NaN."""
+        """True for each ranked document that is relevant; unjudged documents are not."""
         return [grade >= self.level for grade in self.grades]
 
     @property
     def relevant(self) -> int:
-        """Number of relevant documents, found or not."""
+        """Number of relevant documents of the query, ranked or not."""
         return sum(grade >= self.level for grade in self.ideal)
 
 
@@ -178,7 +178,7 @@ def precision_at_k(
     ties: Ties = "descending",
     without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Compute the fraction of relevant documents among the first k.
+    """Compute for each query the fraction of relevant documents among the first k.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def recall_at_k(
     ties: Ties = "descending",
     without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Compute the fraction of all relevant documents that are among the first k.
+    """Compute for each query the fraction of its relevant documents among the first k.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def reciprocal_rank(
     ties: Ties = "descending",
     without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Compute 1 / rank of the first relevant document; the mean is MRR.
+    """Compute 1 / rank of the first relevant document of each query; the mean is MRR.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def ndcg_at_k(
     ties: Ties = "descending",
     without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    r"""Compute the normalized discounted cumulative gain (nDCG) of the first k documents.
+    r"""Compute the normalized discounted cumulative gain (nDCG) at k of each query.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def interpolated_precision(
     ties: Ties = "descending",
     without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Compute the mean interpolated precision: the best precision at or above each recall level.
+    """Compute for each query the interpolated precision, averaged over recall levels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Relevance judgments and runs: types, checks, and the order of documents."""
+"""Relevance judgments (qrels) and runs: types, validation, and sorting."""
 
 import math
 from collections import Counter
@@ -31,7 +31,7 @@ def as_run(
     k: int = 1000,
     ties: Ties = "descending",
 ) -> dict[str, dict[str, float]]:
-    """Create a run with the best documents of each query from a matrix of scores.
+    """Convert a matrix of scores (queries by documents) to a run with the best documents.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def checked_qrels(qrels: Qrels) -> Qrels:
 
 
 def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties) -> list[str]:
-    """Return the documents of one query in descending order of their scores.
+    """Return the documents of one query of a run, by descending score.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties)
 
 
 def check_run(run: Run) -> None:
-    """Raise if a run is not a mapping with query IDs."""
+    """Raise if a run is not a mapping from query IDs to results."""
     _check_mapping("run", run, "{query: {document: score}} or {query: [documents in order]}")
     _check_ids("run", "queries", run)
 
@@ -167,7 +167,7 @@ def _check_mapping(name: str, value: object, expected: str) -> None:
 
 
 def _check_ids(name: str, of: str, ids: Iterable[object]) -> None:
-    """Raise if an ID is not a string, because the integer 7 would not match "7"."""
+    """Raise TypeError if an ID is not a string, because 7 and "7" would not match."""
     for one in ids:
         if not isinstance(one, str):
             raise TypeError(f"{name} must hold the ids of {of}, strings; got {one!r}.")

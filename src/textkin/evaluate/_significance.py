@@ -1,4 +1,4 @@
-"""Significance tests of two systems on paired values: bootstrap, randomization, t-test.
+"""Paired significance tests of two systems: bootstrap, randomization, and t-test.
 
 Both systems have a value for each of the same queries, documents, or splits. The tests use only the
 differences of the values.
@@ -27,7 +27,7 @@ _INSIDE = Constraint(
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """Result of a significance test of two systems.
+    """Result of a paired significance test: mean difference, p-value, and interval.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def paired_bootstrap(
     confidence: float = 0.95,
     random_state: int | None = 0,
 ) -> PairedTest:
-    r"""Compare two systems by a paired bootstrap test.
+    r"""Test by a paired bootstrap whether two systems differ on the same queries.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def paired_randomization(
     resamples: int = 10_000,
     random_state: int | None = 0,
 ) -> PairedTest:
-    r"""Compare two systems by Fisher's randomization test.
+    r"""Test by Fisher's randomization whether two systems differ on the same queries.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def paired_t_test(
     *,
     confidence: float = 0.95,
 ) -> PairedTest:
-    r"""Compare two systems by Student's paired t-test, two-sided.
+    r"""Test by Student's paired t-test (two-sided) whether two systems differ.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def _numbers(name: str, side: Any) -> Float64Array:  # noqa: ANN401 (as callers 
 
 
 def _at_least(apart: Float64Array) -> float:
-    """Return the absolute mean minus a tolerance for rounding errors of sums in other orders.
+    """Return the absolute mean difference, lowered by the rounding error of sums.
 
     The tolerance is relative to the largest difference: a mean of 0 can be computed as 1e-17.
     """
@@ -324,7 +324,7 @@ def _random(random_state: int | None) -> np.random.Generator:
 
 
 def _blocks(resamples: int, n: int) -> Iterator[int]:
-    """Yield the number of samples of each block; blocks limit memory."""
+    """Yield the numbers of samples to draw at a time, so that memory stays limited."""
     most = max(1, _BLOCK // n)
     for start in range(0, resamples, most):
         yield min(most, resamples - start)

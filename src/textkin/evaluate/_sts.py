@@ -1,4 +1,4 @@
-"""Measures of the STS tasks: correlations of similarity scores with human scores.
+"""Measures of the semantic textual similarity (STS) tasks: correlations with human scores.
 
 Scores may be on any scale: Pearson's correlation depends only on their linear relation with the
 gold scores, and Spearman's only on their order. The undefined correlation of constant values, or
@@ -19,7 +19,7 @@ __all__ = ["STSScores", "fitted", "pearson", "spearman", "sts_scores"]
 
 @dataclass(frozen=True, slots=True)
 class STSScores:
-    """Results of a system in the measures of the STS tasks.
+    """Correlations of one system on each set of an STS task, and their averages.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class STSScores:
     mean: float
 
     def to_dict(self) -> dict[str, float]:
-        """Return the sets and the three measures, by their names in the tasks.
+        """Return the correlations per set and the three averages, by name.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class STSScores:
 
 
 def sts_scores(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> STSScores:
-    """Compute the measures of the STS tasks since 2012.
+    """Compute the measures of the STS tasks from human scores and similarity scores.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def sts_scores(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> STSSc
 
 
 def pearson(gold: ArrayLike, scores: ArrayLike) -> float:
-    """Compute Pearson's correlation; 0 if either side is constant or empty.
+    """Compute Pearson's correlation of two lists; 0 if one is constant or empty.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def pearson(gold: ArrayLike, scores: ArrayLike) -> float:
 
 
 def spearman(gold: ArrayLike, scores: ArrayLike) -> float:
-    """Compute Spearman's correlation: Pearson's correlation of ranks; ties get their mean rank.
+    """Compute Spearman's rank correlation of two lists; tied values get their mean rank.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def spearman(gold: ArrayLike, scores: ArrayLike) -> float:
 
 
 def fitted(gold: ArrayLike, scores: ArrayLike) -> Float64Array:
-    """Fit `scores` linearly to `gold` by least squares.
+    """Return `scores` transformed linearly to fit `gold` by least squares.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _checked(gold: ArrayLike, scores: ArrayLike) -> tuple[Float64Array, Float64A
 
 
 def _centred(values: Float64Array) -> Float64Array:
-    """Subtract the mean, and L2-normalize; zeros for constant values."""
+    """Subtract the mean, and divide by the L2 norm; constant values give zeros."""
     if len(values) == 0 or values.min() == values.max():  # rounding can separate the mean
         return np.zeros(len(values))
     # Scaling by a power of two is exact, and prevents overflow and underflow of squares.

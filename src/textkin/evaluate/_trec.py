@@ -1,4 +1,4 @@
-"""Readers and writers of judgments and runs in the formats of TREC and BEIR."""
+"""Reading and writing relevance judgments and runs in TREC and BEIR formats."""
 
 import gzip
 import math
@@ -17,7 +17,7 @@ __all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
 def read_qrels(
     path: str | os.PathLike[str], *, max_bytes: int = 1 << 30
 ) -> dict[str, dict[str, int]]:
-    r"""Read relevance judgments (qrels) from a file.
+    r"""Read relevance judgments from a TREC or BEIR file as {query: {document: grade}}.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def read_qrels(
 def read_run(
     path: str | os.PathLike[str], *, max_bytes: int = 1 << 30
 ) -> dict[str, dict[str, float]]:
-    """Read a run from a file.
+    """Read a run from a TREC file as {query: {document: score}}.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def read_run(
 
 
 def write_qrels(path: str | os.PathLike[str], qrels: Qrels) -> None:
-    """Write judgments in the format of TREC: query, 0, document, grade.
+    """Write relevance judgments to a file in TREC format (query, 0, document, grade).
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def write_run(
     tag: str = "textkin",
     ties: Ties = "descending",
 ) -> None:
-    """Write a run in the format of TREC: query, Q0, document, rank, score, name of the run.
+    """Write a run to a file in TREC format (query, Q0, document, rank, score, tag).
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def write_run(
 
 
 def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Place, list[str]]]:
-    """Yield the fields of each line of a file, with the position of the line."""
+    """Yield the whitespace-separated fields of each line, with the line's position."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"There is no file {str(file)!r}.")

@@ -1,4 +1,4 @@
-"""Evaluation of word vectors: correlation of cosines with human judgments of word pairs."""
+"""Evaluation of word vectors by human similarity scores of word pairs."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ WordPair: TypeAlias = tuple[str, str, float]
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """Correlation of cosines of word vectors with human judgments.
+    """Correlations of word-vector cosines with human scores, per data set.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class PairScores:
 def word_pairs(
     vectors: WordVectors, pairs: Iterable[WordPair], *, oov: Literal["drop", "zero"] = "drop"
 ) -> PairScores:
-    """Correlate cosines of word vectors with human judgments of word pairs.
+    """Compute correlations of word-vector cosines with human scores of word pairs.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_word_pairs(
     gold: str = "gold",
     dataset: str = "dataset",
 ) -> dict[str, list[WordPair]]:
-    """Read judged word pairs from a table, for `word_pairs`.
+    """Read word pairs with human scores from a table, by data set.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _columns(pairs: Iterable[WordPair]) -> tuple[list[str], list[str], Float64Ar
 
 
 def _cosines(first: Float32Array, second: Float32Array) -> Float64Array:
-    """Return the cosine of each pair of rows; NaN if one has no vector."""
+    """Return the cosine of row i of two matrices for each i; NaN if a row is missing."""
     one, other = first.astype(np.float64), second.astype(np.float64)
     products, ones, others = (
         np.einsum("ij,ij->i", a, b) for a, b in ((one, other), (one, one), (other, other))
@@ -202,14 +202,14 @@ def _ranks(values: Float64Array) -> Float64Array:
 
 
 def _correlation(a: Float64Array, b: Float64Array) -> float:
-    """Return Pearson's correlation, or NaN if it is undefined."""
+    """Return Pearson's correlation of two arrays, or NaN if it is undefined."""
     if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
         return math.nan
     return float(np.clip(_standardize(a) @ _standardize(b), -1.0, 1.0))
 
 
 def _standardize(values: Float64Array) -> Float64Array:
-    """Center values and scale them to unit length."""
+    """Subtract the mean, and divide by the L2 norm."""
     centered = values / np.abs(values).max()  # avoids overflow and underflow of squares
     centered -= centered.mean()
     return np.asarray(centered / np.linalg.norm(centered))

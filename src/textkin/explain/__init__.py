@@ -1,4 +1,4 @@
-"""Explanations: parts that sum to a score, and their drawings. Independent of methods."""
+"""Explanations: scores as sums of parts, drawn as text, SVG, and HTML."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Aligned texts as characters, SVG, and HTML."""
+"""Drawing of aligned texts as lines of text, SVG, and HTML."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,7 +54,7 @@ _MAX_MARKS = 4  # characters per column; combining marks may repeat without limi
 
 @dataclass(frozen=True, slots=True)
 class StyledWord:
-    """Piece of a line with one style.
+    """Text fragment of a line with its style and mark.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class StyledWord:
 
     @property
     def marked_text(self) -> str:
-        """Text of the word, followed by its mark."""
+        """Text of the fragment, followed by its mark."""
         return self.text + self.mark
 
 
@@ -81,14 +81,14 @@ Line = list[tuple[int, StyledWord]]
 
 
 def style_class(piece: "AlignedPiece") -> str:
-    """Return the CSS class of a piece: q0 to q6, free, unknown, stop, or "" for other text."""
+    """Return the CSS class of a piece of text: cost level, free, unknown, stop word, or ""."""
     if piece.level is not None:
         return f"q{piece.level}"
     return "free" if piece.word is not None else piece.reason or ""
 
 
 def describe_word(piece: "AlignedPiece", score: float, *, source: bool) -> str:
-    """Describe the partners of a word and its contribution."""
+    """Return a sentence with the partners of a word and its contribution."""
     if piece.reason is not None:
         return "stop word" if piece.reason == "stop" else "no vector"
     if piece.word is None:
@@ -110,7 +110,7 @@ def describe_word(piece: "AlignedPiece", score: float, *, source: bool) -> str:
 def break_lines(
     pieces: Iterable["AlignedPiece"], width: int, mark: Callable[["AlignedPiece"], str]
 ) -> Iterator[Line]:
-    """Break a text into lines of whole words; split words that are wider than a line.
+    """Break a text into lines of limited width at spaces; split words that are too wide.
 
     Line breaks are kept, consecutive empty lines become one, and other whitespace becomes one
     space.
@@ -146,7 +146,7 @@ def break_lines(
 def _split_units(
     pieces: Iterable["AlignedPiece"], mark: Callable[["AlignedPiece"], str]
 ) -> Iterator[list[StyledWord] | None]:
-    """Yield the styled words between two spaces as a list, and None for a line break."""
+    """Yield runs of fragments without a space between them, and None for a line break."""
     unit: list[StyledWord] = []
     for piece in pieces:
         text = piece.text.replace("\r\n", "\n").replace("\r", "\n")
@@ -170,7 +170,7 @@ def _split_units(
 
 
 def _split_atom(atom: StyledWord, width: int) -> Iterator[StyledWord]:
-    """Split text that is wider than a line; the last part has the mark."""
+    """Split a fragment that is wider than a line; the last piece keeps the mark."""
     if text_width(atom.marked_text) <= width and len(atom.text) <= _MAX_MARKS * width:
         yield atom
         return
@@ -190,7 +190,7 @@ _FAINT, _UNDERLINE, _RESET = "\x1b[2m", "\x1b[4m", "\x1b[0m"
 
 
 def aligned_text(aligned: "AlignedText", *, width: int, unicode: bool, color: bool) -> str:
-    """Draw two aligned texts as lines of characters; see `AlignedText.to_text`."""
+    """Draw two aligned texts as lines of text; see `AlignedText.to_text`."""
     mark = _no_mark if color else _superscript if unicode else _bracketed_level
     show = _colored_atom if color else _plain_atom
     rule = "─" if unicode else "-"
@@ -261,7 +261,7 @@ def _text_legend(aligned: "AlignedText", color: bool) -> Iterator[str]:
 
 
 def _fill_lines(said: Iterator[str], width: int, unicode: bool) -> Iterator[str]:
-    """Join remarks into as few lines of limited width as possible."""
+    """Join sentences into lines of at most `width` columns."""
     between, line = " · " if unicode else "; ", ""
     for one in said:
         if line and len(line) + len(between) + len(one) > width:
@@ -294,7 +294,7 @@ WORDS_STYLE = svg_style(
 def aligned_svg(
     aligned: "AlignedText", *, title: str, limit: int, width: int, embedded: bool
 ) -> str:
-    """Draw two aligned texts as two columns of words; see `AlignedText.to_svg`."""
+    """Draw two aligned texts side by side as SVG; see `AlignedText.to_svg`."""
     top = _MARGIN + (30 if title else 0)
     wide = (width - 2 * _MARGIN - _GAP) / 2
     room = int((wide - 2 * _PAD) / _COLUMN_WIDTH)
@@ -334,7 +334,7 @@ def aligned_svg(
 
 
 def _first_lines(pieces: Sequence["AlignedPiece"], room: int, limit: int) -> tuple[list[Line], int]:
-    """Return at most `limit` lines, and the number of hidden lines, which is never 1."""
+    """Return at most `limit` lines of a text, and the number of hidden lines."""
     broken = break_lines(pieces, room, lambda piece: "")
     lines = list(islice(broken, limit + 1))
     left = sum(1 for _ in broken)
@@ -344,7 +344,7 @@ def _first_lines(pieces: Sequence["AlignedPiece"], room: int, limit: int) -> tup
 def _draw_words(
     line: Line, y: float, edge: float | None, score: float, *, source: bool
 ) -> Iterator[str]:
-    """Draw a line from the left, or from `edge` if the text is right-to-left."""
+    """Yield the SVG of one line of words, from the right for right-to-left text."""
     for column, atom in line:
         kind = style_class(atom.piece)
         x, wide = _PAD + _COLUMN_WIDTH * column, _COLUMN_WIDTH * text_width(atom.text)
@@ -387,7 +387,7 @@ def _draw_legend(aligned: "AlignedText", y: float) -> Iterator[str]:
 
 
 def _describe_words(aligned: "AlignedText") -> str:
-    """Describe the words with the largest contributions, for screen readers."""
+    """Return a sentence with the largest contributions, for screen readers."""
     seen: dict[int, str] = {}
     for piece in sorted(aligned.source, key=lambda piece: -(piece.adds or 0.0)):
         if piece.word is not None and piece.word not in seen and len(seen) < 12:
@@ -463,7 +463,7 @@ def aligned_html(aligned: "AlignedText") -> str:
 
 
 def _fingerprint(aligned: "AlignedText") -> str:
-    """Return a hash that distinguishes texts on one page, such as a notebook."""
+    """Return a hash that makes the CSS names of this drawing unique on a page."""
     texts = "\0".join(piece.text for piece in (*aligned.source, *aligned.target))
     said = f"{aligned.score!r} {len(aligned.source)} {texts}".encode("utf-8", "replace")
     return hashlib.blake2s(said, digest_size=5).hexdigest()
@@ -482,7 +482,7 @@ def _html_text(pieces: Sequence["AlignedPiece"], score: float, *, source: bool) 
 
 
 def _strongest_words(pieces: Sequence["AlignedPiece"], limit: int) -> set[int]:
-    """Return the positions of the words with the largest contributions."""
+    """Return the indices of the words with the largest contributions."""
     first: dict[int, int] = {}
     for at, piece in enumerate(pieces):
         if piece.word is not None and piece.level is not None:
@@ -505,7 +505,7 @@ def _html_piece(piece: "AlignedPiece", score: float, *, source: bool, focused: b
 
 
 def _partner_rules(aligned: "AlignedText", name: str) -> Iterator[str]:
-    """Yield CSS rules that highlight the partners of a word under the pointer."""
+    """Yield CSS rules that highlight a word's partners while it is hovered over."""
     for pieces, here, there in ((aligned.source, "a", "b"), (aligned.target, "b", "a")):
         seen: set[int] = set()
         for piece in sorted(pieces, key=lambda piece: -(piece.adds or 0.0)):

@@ -1,4 +1,4 @@
-"""Two whole texts, with the transport distance of each word."""
+"""`AlignedText`: two texts with the transport distance of each word."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ Reason: TypeAlias = Literal["stop", "unknown"] | None
 
 
 class Place(NamedTuple):
-    """Span of a word in a text.
+    """Span of a word in a text, and the name of the word in the flow.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """Word of the other text that a word moves to or from.
+    """Word of the other text to or from which a word moves, with mass and cost.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class Partner:
 
     @property
     def contribution(self) -> float:
-        """Contribution to the score."""
+        """Contribution of this pair of words to the distance: mass times cost."""
         return self.mass * self.cost
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedPiece:
-    """Piece of a text: a compared word, or the text between compared words.
+    """Piece of a text: a word with its partners, or text between such words.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class AlignedPiece:
     reason: Reason = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the piece as a dictionary for JSON."""
+        """Return text, word, and partners of the piece as a dict of JSON types."""
         return {
             "text": self.text,
             "word": self.word,
@@ -109,7 +109,7 @@ class AlignedPiece:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AlignedText(DrawnResult):
-    """Two texts with the aligned words of a flow; draws itself as text, SVG, and HTML.
+    """Two texts in which each compared word has its partners in the other text.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class AlignedText(DrawnResult):
         target_text: str,
         target_places: Sequence[Place],
     ) -> "AlignedText":
-        """Align the words of a flow with two texts.
+        """Create aligned texts from a flow, and the spans of its words in both texts.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class AlignedText(DrawnResult):
         )
 
     def to_text(self, *, width: int = 80, unicode: bool = True, color: bool = False) -> str:
-        """Draw both texts as characters, one below the other.
+        """Return both texts as lines with marked words, one text below the other.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class AlignedText(DrawnResult):
     def to_svg(
         self, *, title: str = "", limit: int = 24, width: int = 780, embedded: bool = False
     ) -> str:
-        """Draw the starts of both texts next to each other.
+        """Draw the first lines of both texts side by side as SVG, words colored by cost.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class AlignedText(DrawnResult):
         return aligned_svg(self, title=title, limit=limit, width=width, embedded=embedded)
 
     def to_html(self, *, title: str = "") -> str:
-        """Return a page with both whole texts; pointing at a word shows its partners.
+        """Return an HTML page with both texts; hovering over a word highlights its partners.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class AlignedText(DrawnResult):
         return aligned_page(self, title=title)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the pieces of both texts as a dictionary for JSON."""
+        """Return the pieces of both texts as a dict of JSON types."""
         return {
             "score": self.score,
             "low": self.scale.low,
@@ -249,12 +249,12 @@ class AlignedText(DrawnResult):
         return f"AlignedText: score {self.score:.4g}\n{self.to_text()}"
 
     def _repr_html_(self) -> str:
-        """Return an HTML drawing for notebooks."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         return aligned_html(self)
 
 
 class _Column:
-    """Words of one column of a flow, with their moves."""
+    """Words on one side of a flow (source or target), each with its moves."""
 
     def __init__(
         self,
@@ -285,7 +285,7 @@ class _Column:
 
 
 def _pieces(text: str, places: Sequence[Place], column: _Column) -> Iterator[AlignedPiece]:
-    """Split a text into pieces; overlapping words end at the start of the next word."""
+    """Split a text at the spans of its compared words; spans that overlap are cut."""
     at = 0
     waiting = AlignedPiece("")  # consecutive text that is not compared is one piece
     following = [*(place.start for place in places[1:]), len(text)]

@@ -1,4 +1,4 @@
-"""Nested bars of named numbers, as characters, SVG, and HTML."""
+"""Drawing of nested, named numbers as bars: text, SVG, and HTML."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ __all__ = ["BARS_STYLE", "Bar", "bars_html", "bars_svg", "bars_text"]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Named number, drawn as a bar.
+    """One bar: name, value, note, and position in the nesting.
 
     Attributes
     ----------
@@ -48,17 +48,17 @@ class Bar:
 
     @property
     def depth(self) -> int:
-        """Nesting level, 0 for the outermost parts."""
+        """Nesting level of the bar; 0 for the outermost parts."""
         return len(self.last) - 1
 
     @property
     def length(self) -> float:
-        """Absolute value, or 0 for NaN."""
+        """Length of the bar: the absolute value, or 0 for NaN."""
         return abs(self.value) if math.isfinite(self.value) else 0.0
 
 
 def _number_format(bars: Sequence[Bar]) -> str:
-    """Return the number format: three decimals, unless numbers are too small or too large."""
+    """Return the format of the numbers of a drawing: ".3f", or ".3g" for very small or large."""
     largest = max((bar.length for bar in bars), default=0.0)
     return ".3f" if 0.1 <= largest < 1e5 or largest == 0 else ".3g"
 
@@ -71,7 +71,7 @@ def _percent(share: float) -> str:
 
 
 def _number(value: float, form: str) -> str:
-    """Format a number; omit the sign if it is rounded to 0."""
+    """Format a number of a drawing, with "0" in place of "-0"."""
     shown = f"{value:{form}}"
     return shown.lstrip("-") if math.isfinite(value) and not float(shown) else shown
 
@@ -110,7 +110,7 @@ def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) ->
 
 
 def _branch(bar: Bar, unicode: bool) -> str:
-    """Draw the characters that connect a nested part to its parent."""
+    """Return the tree characters that connect a nested bar to its parent."""
     if not bar.depth:
         return ""
     through = "".join("  " if last else ("│ " if unicode else "| ") for last in bar.last[1:-1])
@@ -127,7 +127,7 @@ def _name(bar: Bar, unicode: bool) -> str:
 
 
 def _fill_bar(bar: Bar, width: int, most: float, unicode: bool) -> str:
-    """Draw a positive bar in full, in eighths of a column, and a negative bar hatched."""
+    """Return a bar as characters: solid for positive, hatched for negative values."""
     eighths = round(8 * width * (bar.length / most)) if most else 0
     if bar.value < 0:
         return ("░" if unicode else "-") * max(1, round(eighths / 8))
@@ -228,7 +228,7 @@ def bars_svg(
 
 
 def _label_width(bars: Sequence[Bar], width: int) -> float:
-    """Return the width of the column of names, within the limits."""
+    """Return the width of the name column in pixels, within limits."""
     least, most = _LABELS
     longest = (
         _INDENT * min(bar.depth, _DEEPEST) + _LETTER * text_width(shortened(bar.name, _NAME + 10))
@@ -291,7 +291,7 @@ def _describe_bar(bar: Bar) -> str:
 
 
 def bars_html(picture: str, bars: Sequence[Bar], *, title: str, score: float) -> str:
-    """Return a page with a figure and a table of bars; see `Contributions.to_html`."""
+    """Return an HTML page with a figure and a table of bars; see `Contributions.to_html`."""
     return render_page(
         title,
         [

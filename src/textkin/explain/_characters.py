@@ -1,4 +1,4 @@
-"""Text in columns of characters, and text escaped for markup."""
+"""Text for terminals and markup: display width, truncation, padding, escaping."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _TURNING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u20
 
 
 def clean(text: str) -> str:
-    """Return `text` on one line with control and direction characters replaced."""
+    """Return `text` on one line, with control and direction characters replaced."""
     text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
@@ -39,7 +39,7 @@ def clean(text: str) -> str:
 
 
 def shortened(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text`, clean and cut to `width` columns; an ellipsis marks a cut.
+    """Return `text` on one line, truncated to `width` columns with an ellipsis.
 
     With `unicode` False, a tilde marks it.
 
@@ -92,19 +92,19 @@ def pad(text: str, width: int) -> str:
 
 
 def draw_bar(eighths: int, unicode: bool) -> str:
-    """Return a bar of a length in eighths of a column; in ASCII, rounded to columns."""
+    """Return a bar of block characters whose length is given in eighths of a column."""
     if not unicode:
         return "#" * round(eighths / 8)
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
 
 def escape_markup(text: str) -> str:
-    """Return `text`, clean and escaped for SVG and HTML, including attributes."""
+    """Return `text` on one line, escaped for SVG and HTML including attributes."""
     return escape(clean(text), {'"': "&quot;", "'": "&#39;"})
 
 
 def escape_keeping_spaces(text: str) -> str:
-    """Return `text` escaped like `escape_markup`, with spaces and line breaks kept."""
+    """Return `text` escaped for HTML, with spaces and line breaks kept."""
     parts = _SPACES.split(text)
     return "".join(
         _spaces(part) if at % 2 else escape_markup(part) for at, part in enumerate(parts)

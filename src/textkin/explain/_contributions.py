@@ -1,4 +1,4 @@
-"""Score as a sum of named parts, which may be sums themselves."""
+"""`Contributions`: a score as a sum of named parts, which may be sums themselves."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ _LONGEST_SUBJECT = 60  # columns
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Contributions(DrawnResult):
-    """Named parts that sum to a score; draws itself as text, SVG, and HTML.
+    """Score explained as a sum of named parts, drawn as bars.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Contributions(DrawnResult):
     def of(
         cls, parts: Iterable[Contribution], score: float | None = None, subject: str = ""
     ) -> "Contributions":
-        """Sort parts, and compute their sum.
+        """Create an explanation from its parts, sorted by size; the default score is their sum.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Contributions(DrawnResult):
         return cls(score, ordered, subject)
 
     def share(self, part: Contribution) -> float:
-        """Return a part as a fraction of the absolute score, with the sign of the part.
+        """Return the contribution of a part divided by the absolute score, with its sign.
 
         The fractions sum to 1 or, for a negative score, to -1. If the score is 0, return 0.
         """
@@ -78,7 +78,7 @@ class Contributions(DrawnResult):
     def to_text(
         self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
     ) -> str:
-        """Draw the parts as lines of text with bars.
+        """Return the parts as lines of text with bars.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Contributions(DrawnResult):
     def to_svg(
         self, *, title: str = "", limit: int = 12, width: int = 780, embedded: bool = False
     ) -> str:
-        """Draw the parts as bars: positive parts to the right, negative parts to the left.
+        """Draw the parts as SVG bars: positive to the right, negative to the left.
 
         The figure is light or dark by the reader's setting. Blue and orange are distinguishable
         with any color vision, and numbers have their signs.
@@ -137,7 +137,7 @@ class Contributions(DrawnResult):
         )
 
     def to_html(self, *, title: str = "", limit: int = 12) -> str:
-        """Return a self-contained page with the figure and a table of all parts.
+        """Return an HTML page with the figure and a table of all parts.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class Contributions(DrawnResult):
         return bars_html(picture, self.bars(None), title=title, score=self.score)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return score and parts as a dictionary for JSON."""
+        """Return the score and the nested parts as a dict of JSON types."""
         subject = {"subject": self.subject} if self.subject else {}
         return {
             "score": self.score,
@@ -170,7 +170,7 @@ class Contributions(DrawnResult):
         return "\n".join(part for part in (head, self.to_text()) if part)
 
     def _repr_html_(self) -> str:
-        """Return an HTML drawing for notebooks."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         return self.to_svg()
 
     @property
@@ -192,13 +192,13 @@ class Contributions(DrawnResult):
         }
 
     def bars(self, limit: int | None) -> list[Bar]:
-        """Return the bars to draw, at most `limit` per sum."""
+        """Return the bars to draw: at most `limit` parts of each sum, then their rest."""
         return list(self._level(self.parts, limit, ()))
 
     def _level(
         self, parts: tuple[Contribution, ...], limit: int | None, last: tuple[bool, ...]
     ) -> Iterator[Bar]:
-        """Yield the bars of one sum and its nested sums; never hide a single part."""
+        """Yield a bar for each part of one sum, each followed by the bars of its own parts."""
         ordered = sorted(parts, key=lambda part: -abs(part.value))
         shown = ordered if limit is None or len(parts) <= limit + 1 else ordered[:limit]
         rest = ordered[len(shown) :]
@@ -213,5 +213,5 @@ class Contributions(DrawnResult):
             yield Bar(name, summed.value, share, "", (*last, True), summed=True)
 
     def _drawn_share(self, part: Contribution) -> float:
-        """Return the share of a part, or NaN if the parts sum to 0."""
+        """Return the share of a part in the score, or NaN if the score is 0."""
         return self.share(part) if self.score or not part.value else math.nan

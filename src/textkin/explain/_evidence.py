@@ -1,4 +1,4 @@
-"""Evidence for a prediction: the neighbors that voted, and explanations of their distances."""
+"""`Evidence`: the neighbors that voted for a predicted label, with explanations."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,25 +20,25 @@ _SNIPPET = 160  # columns
 
 
 class Reasons(Protocol):
-    """Source of explanations of the distances between a document and its neighbors."""
+    """Interface that explains the distances between a document and its neighbors."""
 
     @property
     def parts_of(self) -> str:
-        """Name of the quantity that the parts of an explanation sum to."""
+        """Quantity that the parts of an explanation sum to, such as "the distance"."""
         ...
 
     def explain(self, index: int) -> Any:  # noqa: ANN401 (an explanation of its own kind)
-        """Return an explanation of the distance to a training document, or None."""
+        """Return an explanation of the distance to the training document `index`, or None."""
         ...
 
     def certificate(self) -> Any:  # noqa: ANN401
-        """Return a certificate that no other document is nearer, or None."""
+        """Return a certificate that no other training document is nearer, or None."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """Neighbor that votes for its class.
+    """Training document that votes for its label: ID, label, distance, vote, and text.
 
     Attributes
     ----------
@@ -65,16 +65,16 @@ class Neighbor:
 
     @property
     def snippet(self) -> str:
-        """Beginning of the text, cut to one line; empty for rows of numbers."""
+        """First characters of the text on one line; empty for a document that is a vector."""
         return shortened(self.text, _SNIPPET)
 
     @property
     def name(self) -> str:
-        """ID, or the position without an ID."""
+        """ID of the training document, or "#" and its position if it has no ID."""
         return f"#{self.index}" if self.id is None else self.id
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the neighbor as a dictionary for JSON."""
+        """Return ID, label, distance, vote, and text as a dict of JSON types."""
         return {
             "index": self.index,
             "id": self.id,
@@ -87,7 +87,7 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Evidence(DrawnResult):
-    """Evidence for a predicted label: the nearest training documents, and their votes.
+    """Evidence for one predicted label: nearest training documents with their votes.
 
     Draws itself as text, SVG, and HTML. Created by `NearestNeighborClassifier.evidence`.
 
@@ -118,17 +118,17 @@ class Evidence(DrawnResult):
 
     @property
     def snippet(self) -> str:
-        """Beginning of the text, cut to one line; empty for rows of numbers."""
+        """First characters of the text on one line; empty for a document that is a vector."""
         return shortened(self.text, _SNIPPET)
 
     @property
     def score(self) -> float:
-        """Fraction of the votes for the predicted class, 0 to 1."""
+        """Share of all votes for the predicted label, 0 to 1."""
         return self.shares[0][1] if self.shares else 0.0
 
     @property
     def parts(self) -> tuple[Contribution, ...]:
-        """Neighbors that voted for the predicted class, each with its fraction of all votes.
+        """Contribution of each neighbor that voted for the predicted label.
 
         For a document with nothing to compare, the fraction of training documents in its class.
         """
@@ -138,16 +138,16 @@ class Evidence(DrawnResult):
         return select_votes(self.neighbors, self.label)
 
     def share(self, part: Contribution) -> float:
-        """Return the fraction of the score that a part makes up."""
+        """Return the fraction of the predicted label's votes that a neighbor cast."""
         return part.value / self.score if self.score else 0.0
 
     @property
     def parts_of(self) -> str:
-        """Name of the quantity that an explanation's parts sum to, such as "the distance"."""
+        """Quantity that the parts of `explain` sum to, such as "the distance"."""
         return "" if self._reasons is None else self._reasons.parts_of
 
     def explain(self, rank: int = 0) -> Any:  # noqa: ANN401 (`Comparison`, `Contributions`)
-        """Explain the distance of a neighbor.
+        """Explain the distance between the document and the neighbor with a rank.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Evidence(DrawnResult):
         unicode: bool = True,
         color: bool = False,
     ) -> str:
-        """Draw the votes as lines of text.
+        """Return labels, votes, and neighbors as lines of text.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Evidence(DrawnResult):
     def to_svg(
         self, *, title: str = "", limit: int = 12, width: int = 780, embedded: bool = False
     ) -> str:
-        """Draw the votes as bars: a bar per class, with its neighbors.
+        """Draw a bar for the votes of each label, with its neighbors, as SVG.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Evidence(DrawnResult):
         return evidence_svg(self, title=title, limit=limit, width=width, embedded=embedded)
 
     def to_html(self, *, title: str = "", limit: int = 50, explained: int = 1) -> str:
-        """Return a self-contained page with the votes and explanations.
+        """Return an HTML page with votes, neighbors, and explanations of distances.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class Evidence(DrawnResult):
         return evidence_page([self], title=title, limit=1, explained=explained, neighbors=limit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as a dictionary for JSON, without explanations."""
+        """Return label, votes, and neighbors as a dict of JSON types."""
         return {
             "id": self.id,
             "label": json_label(self.label),
@@ -292,12 +292,12 @@ class Evidence(DrawnResult):
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """Return the votes and the explanation of the nearest neighbor for notebooks."""
+        """Return the HTML that notebooks display: votes, and the nearest neighbor explained."""
         return evidence_html([self], explained=1)
 
 
 class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
-    """Evidence for several predictions, in the order of the documents.
+    """Evidence for the predicted labels of several documents, in their order.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
     @overload
     def __getitem__(self, at: slice) -> "EvidenceList": ...
     def __getitem__(self, at: int | slice) -> "Evidence | EvidenceList":
-        """Return the evidence of one document, or of several."""
+        """Return the `Evidence` of one document, or a slice as `EvidenceList`."""
         if not isinstance(at, slice):
             return self._items[at]
         return EvidenceList(self._items[at], None if self._index is None else self._index[at])
@@ -351,11 +351,11 @@ class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
 
     @property
     def labels(self) -> list[Any]:
-        """Predicted classes."""
+        """Predicted label of each document."""
         return [item.label for item in self._items]
 
     def to_html(self, *, title: str = "", limit: int = 50, explained: int = 1) -> str:
-        """Return a self-contained page with the evidence of all documents.
+        """Return an HTML page with the evidence of all documents.
 
         Parameters
         ----------
@@ -376,7 +376,7 @@ class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
         return evidence_page(self._items, title=title, limit=limit, explained=explained)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per document for JSON; see `Evidence.to_dict`."""
+        """Return a dict per document: label, votes, and neighbors; see `Evidence.to_dict`."""
         return [{"document": at, **item.to_dict()} for at, item in enumerate(self._items)]
 
     def __repr__(self) -> str:
@@ -387,12 +387,12 @@ class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
         return "\n".join([f"EvidenceList: {said}", *shown, *rest])
 
     def _repr_html_(self) -> str:
-        """Return the first documents for notebooks."""
+        """Return the HTML that notebooks display: evidence of the first documents."""
         return evidence_html(self._items[:5], explained=0)
 
 
 def select_votes(neighbors: Iterable[Neighbor], label: Any) -> tuple[Contribution, ...]:  # noqa: ANN401
-    """Return the votes for a class as contributions, in descending order."""
+    """Return the votes of neighbors for one label as contributions, largest first."""
     voters = sorted(
         (one for one in neighbors if one.vote > 0 and one.label == label), key=lambda one: -one.vote
     )
@@ -403,5 +403,5 @@ def select_votes(neighbors: Iterable[Neighbor], label: Any) -> tuple[Contributio
 
 
 def json_label(label: Any) -> Any:  # noqa: ANN401
-    """Return a label for JSON: unchanged, or as a string."""
+    """Return a label as a JSON type: unchanged, or converted to a string."""
     return label if isinstance(label, str | int | float | bool) else str(label)

@@ -1,4 +1,4 @@
-"""Evidence as characters, SVG, and HTML."""
+"""Drawing of classification evidence as lines of text, SVG, and HTML."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ _STYLE = (
 def evidence_text(
     evidence: "Evidence", *, limit: int, explained: int, width: int, unicode: bool, color: bool
 ) -> str:
-    """Draw the votes in characters; see `Evidence.to_text`."""
+    """Draw labels, votes, and neighbors as lines of text; see `Evidence.to_text`."""
     lines = [
         *_vote_lines(evidence, limit, width, unicode, color),
         *_reason_lines(evidence, explained, width, unicode, color),
@@ -104,7 +104,7 @@ def _reason_lines(
 def _split_neighbors(
     evidence: "Evidence", limit: int
 ) -> tuple[tuple["Neighbor", ...], tuple["Neighbor", ...]]:
-    """Split neighbors into shown and hidden ones; never hide a single neighbor."""
+    """Split neighbors into shown ones and hidden ones; a single one is never hidden."""
     found = evidence.neighbors
     cut = len(found) if len(found) <= limit + 1 else limit
     return found[:cut], found[cut:]
@@ -137,7 +137,7 @@ def _join_name(name: str, snippet: str) -> str:
 def evidence_svg(
     evidence: "Evidence", *, title: str, limit: int, width: int, embedded: bool
 ) -> str:
-    """Draw classes and their votes as bars; see `Evidence.to_svg`."""
+    """Draw the votes of each label as SVG bars; see `Evidence.to_svg`."""
     votes: dict[Any, list[Contribution]] = {}
     for one in evidence.neighbors:
         named = Contribution(_join_name(one.name, one.snippet), one.vote, f"at {one.distance:.4g}")
@@ -165,7 +165,7 @@ def evidence_svg(
 def evidence_page(
     items: Sequence["Evidence"], *, title: str, limit: int, explained: int, neighbors: int = _SHOWN
 ) -> str:
-    """Return a page with the evidence of many documents; see `EvidenceList.to_html`."""
+    """Return an HTML page with the evidence of documents; see `EvidenceList.to_html`."""
     counts = Counter(str(item.label) for item in items)
     classes = ", ".join(f"{label} {count:,}" for label, count in counts.most_common())
     said = "1 document" if len(items) == 1 else f"{len(items):,} documents"
@@ -179,7 +179,7 @@ def evidence_page(
 def evidence_html(
     items: Sequence["Evidence"], *, explained: int, neighbors: int = _SHOWN, heading: str = "h4"
 ) -> str:
-    """Return evidence for use inside a page."""
+    """Return the evidence of documents as HTML to embed in a page."""
     parts = [line for item in items for line in _html_section(item, explained, neighbors, heading)]
     return "\n".join([f'<div class="textkin-evidence">{_STYLE}', *parts, "</div>"])
 

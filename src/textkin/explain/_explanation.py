@@ -1,4 +1,4 @@
-"""Interfaces of explanations and drawings."""
+"""Interfaces (protocols) of explanations, their parts, and drawings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ __all__ = ["Contribution", "Drawing", "Explanation"]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """Named part of a score.
+    """Named part of a score, with its value, a note, and nested parts.
 
     Attributes
     ----------
@@ -31,18 +31,18 @@ class Contribution:
 
 @runtime_checkable
 class Drawing(Protocol):
-    """Object that draws itself as characters, SVG, and HTML.
+    """Protocol of objects that draw themselves as text, SVG, and HTML.
 
     Names come from documents and may have any characters; each form escapes or replaces unsafe
     ones.
     """
 
     def to_text(self, *, width: int = ...) -> str:
-        """Return lines of at most `width` columns, without a newline at the end."""
+        """Return the drawing as lines of at most `width` columns."""
         ...
 
     def to_svg(self, *, title: str = ..., embedded: bool = ...) -> str:
-        """Return an ``<svg>`` element.
+        """Return the drawing as an ``<svg>`` element.
 
         The element is self-contained, or `embedded` in a page that has the rules of `stylesheet`.
         An embedded element has neither a ``<style>`` element nor a ``style`` attribute, for pages
@@ -51,17 +51,17 @@ class Drawing(Protocol):
         ...
 
     def to_html(self, *, title: str = ...) -> str:
-        """Return a self-contained page without scripts."""
+        """Return a self-contained HTML page without scripts."""
         ...
 
     def _repr_html_(self) -> str:
-        """Return an HTML drawing for notebooks."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         ...
 
 
 @runtime_checkable
 class Explanation(Drawing, Protocol):
-    """Explanation of a score: parts that sum to it.
+    """Protocol of explanations: a score, and the parts that sum to the score.
 
     Transport gives a `Flow` (exact transport a `Comparison` with bounds and a certificate), word
     weights, model factors and hybrids give `Contributions`, and votes give an `Evidence`.
@@ -69,16 +69,16 @@ class Explanation(Drawing, Protocol):
 
     @property
     def score(self) -> float:
-        """Sum of the parts."""
+        """Explained score, which is the sum of the parts."""
         ...
 
     @property
     def parts(self) -> Sequence[Contribution]:
-        """Parts in descending order of size."""
+        """Parts of the score, in descending order of size."""
         ...
 
     def share(self, part: Any, /) -> float:  # noqa: ANN401 (a Move of a Flow is a part as well)
-        """Return a part as a fraction of the absolute score, with the sign of the part.
+        """Return the contribution of a part divided by the absolute score, with its sign.
 
         The fractions sum to 1, to -1 for a negative score, or to 0 for a score of 0.
         """
@@ -87,7 +87,7 @@ class Explanation(Drawing, Protocol):
     def to_text(
         self, *, limit: int = ..., width: int = ..., unicode: bool = ..., color: bool = ...
     ) -> str:
-        """Return lines of text: the largest parts, and the sum of the rest.
+        """Return the `limit` largest parts and the sum of the others as lines of text.
 
         Without `unicode`, the drawing (not the words) is ASCII; with `color`, it has terminal
         escape sequences.
@@ -95,13 +95,13 @@ class Explanation(Drawing, Protocol):
         ...
 
     def to_svg(self, *, title: str = ..., limit: int = ..., embedded: bool = ...) -> str:
-        """Return an ``<svg>`` element with the largest parts; see `Drawing.to_svg`."""
+        """Draw the `limit` largest parts as an ``<svg>`` element."""
         ...
 
     def to_html(self, *, title: str = ..., limit: int = ...) -> str:
-        """Return a page with the figure and more; see `Drawing.to_html`."""
+        """Return a self-contained HTML page with the figure and details."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as a dictionary for JSON."""
+        """Return the score and its parts as a dict of JSON types."""
         ...

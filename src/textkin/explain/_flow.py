@@ -1,4 +1,4 @@
-"""`Flow`: a score as transported mass, with source, target, mass, and cost of each move."""
+"""`Flow`: a distance as moves of mass from words to words, each with a cost."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["Flow", "Move", "Rest"]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Mass moved from one word to another.
+    """Mass transported from a source word to a target word at a cost.
 
     Attributes
     ----------
@@ -35,13 +35,13 @@ class Move:
 
     @property
     def contribution(self) -> float:
-        """Contribution to the score: mass times cost."""
+        """Contribution of the move to the distance: mass times cost."""
         return self.mass * self.cost
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Sum of several moves.
+    """Sum of the remaining moves of a flow, which are not drawn one by one.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Rest:
 
     @classmethod
     def of(cls, moves: Sequence[Move]) -> "Rest":
-        """Create the sum of several moves."""
+        """Create the sum of moves: their number, mass, and contribution."""
         return cls(
             len(moves), sum(move.mass for move in moves), sum(move.contribution for move in moves)
         )
@@ -65,7 +65,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Flow(DrawnResult):
-    """Moves between two columns of words; their contributions sum to the score.
+    """Distance explained by moves of mass between source words and target words.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Flow(DrawnResult):
         moves: Iterable[tuple[int, int, float, float]],
         score: float | None = None,
     ) -> "Flow":
-        """Create a flow from moves (position of source, position of target, mass, cost).
+        """Create a flow from words with masses, and moves (source, target, mass, cost).
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Flow(DrawnResult):
 
     @property
     def parts(self) -> tuple[Contribution, ...]:
-        """Moves with a cost, as parts of an explanation."""
+        """Contribution of each move with a positive cost, largest first."""
         return tuple(
             Contribution(
                 f"{move.source} to {move.target}",
@@ -137,7 +137,7 @@ class Flow(DrawnResult):
         )
 
     def share(self, part: Move | Rest | Contribution) -> float:
-        """Return the fraction of the score that a move makes up, 0 to 1 (0 if the score is 0)."""
+        """Return the contribution of a move as a fraction of the distance, 0 to 1."""
         adds = part.value if isinstance(part, Contribution) else part.contribution
         return adds / self.score if self.score > 0 else 0.0
 
@@ -157,13 +157,13 @@ class Flow(DrawnResult):
         return flow_svg(self, title=title or self._title, limit=limit, embedded=embedded)
 
     def to_html(self, *, title: str = "", limit: int = 20) -> str:
-        """Return a page with the figure and all moves; see `textkin.explain.flow_html`."""
+        """Return an HTML page with the figure and all moves; see `textkin.explain.flow_html`."""
         from textkin.explain._flow_text import flow_html
 
         return flow_html(self, title=title or self._title, limit=limit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the score and the moves of the flow as a dictionary for JSON."""
+        """Return the distance and all moves as a dict of JSON types."""
         return {
             "score": self.score,
             "flow": [
@@ -183,7 +183,7 @@ class Flow(DrawnResult):
         return "\n".join(part for part in (f"Flow: score {self.score:.4g}", self.to_text()) if part)
 
     def _repr_html_(self) -> str:
-        """Return an HTML drawing for notebooks."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         return self.to_svg()
 
     @property
@@ -191,7 +191,7 @@ class Flow(DrawnResult):
         return f"Score {self.score:.4g}"
 
     def split(self, limit: int) -> tuple[tuple[Move, ...], Rest, Rest]:
-        """Split moves into the largest ones to show, and two sums of the remaining ones.
+        """Return the `limit` largest moves, and sums of the other moves with and without cost.
 
         Parameters
         ----------

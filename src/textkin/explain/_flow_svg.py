@@ -1,4 +1,4 @@
-"""Flow as SVG: two columns of words and ribbons between them."""
+"""Drawing of a flow as SVG: two columns of words with ribbons between them."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _MAX_THICKNESS = 56.0  # pixels; also of summed ribbons, which are not to scale
 
 @dataclass(slots=True)
 class Node:
-    """Node of a drawn flow: a word of one column, or the sum of several words.
+    """Rectangle of a drawn flow: a word, or the sum of several words.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Node:
 
 @dataclass(slots=True)
 class Ribbon:
-    """Mass transported between two nodes.
+    """Ribbon of a drawn flow: mass transported between two nodes.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Ribbon:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Positions of a drawn flow: two columns of nodes, and the ribbons between them.
+    """Layout of a drawn flow: nodes of both columns, and ribbons, with coordinates.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Picture:
 
 
 def lay_out(flow: Flow, limit: int) -> Picture:
-    """Compute positions for the largest moves of a flow, with the rest summed up at the bottom."""
+    """Compute the layout of the `limit` largest moves of a flow, with sums of the rest."""
     shown, smaller, free = flow.split(limit)
     scale = CostScale.of(move.cost for move in flow.moves)
     sources: dict[int, Node] = {}
@@ -145,7 +145,7 @@ def _make_ribbon(
 def _sort_by_partners(
     nodes: list[Node], left: Sequence[Node], ribbons: Sequence[Ribbon]
 ) -> list[Node]:
-    """Sort nodes by the mean position of their partners, weighted by mass, to avoid crossings."""
+    """Sort the nodes of a column by the mean position of their partners, to avoid crossings."""
     place = {id(node): at for at, node in enumerate(left)}
     means = {
         id(node): sum(place[id(r.source)] * r.mass for r in ribbons if r.target is node)
@@ -156,7 +156,7 @@ def _sort_by_partners(
 
 
 def _scale_ribbons(ribbons: Sequence[Ribbon], n_places: int) -> None:
-    """Set thickness in proportion to mass: about two lines of text per node on average."""
+    """Set the thickness of ribbons in proportion to their mass."""
     single = [ribbon for ribbon in ribbons if ribbon.cost is not None]
     shown = sum(ribbon.mass for ribbon in single)
     largest = max((ribbon.mass for ribbon in single), default=0.0)
@@ -166,7 +166,7 @@ def _scale_ribbons(ribbons: Sequence[Ribbon], n_places: int) -> None:
 
 
 def _stack_nodes(nodes: Sequence[Node], ribbons: Sequence[Ribbon], side: str) -> float:
-    """Set heights and positions of the nodes of a column; return the height of the column."""
+    """Set heights and y positions of a column's nodes; return the column's height."""
     y = 0.0
     for node in nodes:
         node.height = sum(r.thickness for r in ribbons if getattr(r, side) is node)
@@ -186,7 +186,7 @@ def _center(nodes: Sequence[Node], height: float) -> None:
 
 
 def _attach_ribbons(left: Sequence[Node], right: Sequence[Node], ribbons: Sequence[Ribbon]) -> None:
-    """Stack the ribbons on their nodes in the order of their other ends."""
+    """Set the ends of ribbons on their nodes, in the order of their other ends."""
     left_place = {id(node): at for at, node in enumerate(left)}
     right_place = {id(node): at for at, node in enumerate(right)}
     used = {id(node): node.y for node in (*left, *right)}
@@ -343,7 +343,7 @@ def _draw_ribbon(ribbon: Ribbon, flow: Flow, width: int) -> str:
 
 
 def _number_format(largest: float) -> str:
-    """Return a number format with three significant digits for the largest number.
+    """Return a number format that gives the largest number three significant digits.
 
     Very small and very large numbers each have three significant digits.
     """
@@ -353,7 +353,7 @@ def _number_format(largest: float) -> str:
 
 
 def _draw_numbers(picture: Picture, form: str) -> Iterator[str]:
-    """Draw the contribution of each ribbon next to its source if the source has several.
+    """Yield the SVG of each ribbon's contribution, for sources with several ribbons.
 
     Next to the source, ribbons never cross, so numbers never overlap.
     """
@@ -386,7 +386,7 @@ def _draw_right_label(node: Node, width: int) -> str:
 
 
 def _isolate(label: str, letters: int) -> str:
-    """Return a word with directional isolates around it."""
+    """Return a shortened word between Unicode directional isolates, escaped for SVG."""
     return f"\u2068{escape_markup(shortened(label, letters))}\u2069"
 
 

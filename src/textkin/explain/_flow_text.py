@@ -1,4 +1,4 @@
-"""Flow as characters, and as an HTML page with a table."""
+"""Drawing of a flow as lines of text, and as an HTML page."""
 
 from collections.abc import Iterable, Iterator
 
@@ -65,7 +65,7 @@ def flow_text(
 
 
 class _Lines:
-    """Layout of a flow that is drawn as text: column widths, number format, and symbols."""
+    """Layout of a flow as text: column widths, number format, and symbols."""
 
     def __init__(self, flow: Flow, limit: int, width: int, unicode: bool, color: bool) -> None:
         self.flow = flow
@@ -81,7 +81,7 @@ class _Lines:
         self._fit(width)
 
     def _fit(self, width: int) -> None:
-        """Choose the numbers to show, and the widths of both word columns."""
+        """Choose column widths, and which numbers to show, for a line width."""
         self.width = width
         self.from_width = self._widest(move.source for move in self.shown)
         self.to_width = self._widest(move.target for move in self.shown)
@@ -119,7 +119,7 @@ class _Lines:
                 yield self._rest(rest, kind)
 
     def _by_source(self) -> list[list[Move]]:
-        """Group moves by source, in descending order of contribution."""
+        """Return the moves grouped by source word, by descending contribution."""
         groups: dict[int, list[Move]] = {}
         for move in self.shown:
             groups.setdefault(move.source_at, []).append(move)
@@ -153,7 +153,7 @@ class _Lines:
         return f"{mass} {self.times} {cost:>{self.digits}} = {self._adds(move)}"
 
     def _adds(self, part: Move | Rest) -> str:
-        """Format the contribution of a part, with its share of the score if it fits."""
+        """Format the contribution of a move, and its share of the distance if there is room."""
         adds = f"{part.contribution:{self.form}}"
         if not self.shares:
             return adds
@@ -172,7 +172,7 @@ class _Lines:
         return f"{pad(self._cut(label, room), words)}{numbers}".rstrip()
 
     def _bar(self, part: Move | Rest) -> str:
-        """Draw the share that a part has of the score as a bar, in eighths of a column."""
+        """Return a bar of characters for the share of a move in the distance."""
         if self.bar_width < 4:
             return ""
         longest = max([self.flow.share(m) for m in self.shown] + [self.flow.share(self.smaller)])
@@ -201,7 +201,7 @@ def flow_html(
     facts: Iterable[tuple[str, str]] = (),
     limit: int = 20,
 ) -> str:
-    """Return a self-contained HTML page with a flow: figure, facts, and all moves.
+    """Return an HTML page with a flow: figure, facts, and a table of all moves.
 
     Parameters
     ----------

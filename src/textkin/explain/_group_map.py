@@ -1,4 +1,4 @@
-"""Groups of points on a map, with sizes and words; drawn as text, SVG, and HTML."""
+"""`GroupMap`: groups of documents on a two-dimensional map, with words."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ GROUPS_STYLE = svg_style(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Group of points on a map: its name, size, words, and an example.
+    """Group of points on a map: name, size, distinctive words, and an example text.
 
     Attributes
     ----------
@@ -76,13 +76,13 @@ class Group:
     note: str = ""
 
     def first_words(self, n: int) -> str:
-        """Return the first words on one line."""
+        """Return the first `n` distinctive words on one line."""
         return " ".join(shortened(word, _LONGEST) for word, _ in self.words[:n])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupMap(DrawnResult):
-    """Points in groups; draws itself as text, SVG, and HTML.
+    """Points in the plane in groups (such as clusters), drawn as a map with words.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class GroupMap(DrawnResult):
         return self.to_text()
 
     def to_text(self, *, width: int = 80, unicode: bool = True) -> str:
-        """Return a line per group, with a bar for its size, and an example below.
+        """Return a line per group with a bar for its size, its words, and an example.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class GroupMap(DrawnResult):
         return "\n".join(lines)
 
     def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
-        """Draw a map of the points, and a line per group.
+        """Draw the points as a map, and a line with words per group, as SVG.
 
         The figure is light or dark by the reader's setting. Groups differ by color, from the ninth
         also by shape, and have their names on the map.
@@ -204,7 +204,7 @@ class GroupMap(DrawnResult):
         )
 
     def to_html(self, *, title: str = "Groups") -> str:
-        """Return a self-contained page with the figure and a table.
+        """Return an HTML page with the map and a table of the groups.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class GroupMap(DrawnResult):
             yield f'<path class="g{at % len(GROUPS_LIGHT)} mark" d="{path}">{_hint(group)}</path>'
 
     def _labels(self, places: Float64Array, width: int, high: float) -> Iterator[str]:
-        """Label each group at its center, or at the closest free position."""
+        """Yield the SVG labels of the groups, placed so that they do not overlap."""
         taken: list[tuple[float, float, float]] = []
         for at, group in enumerate(self.groups):
             own = places[self.members == at]
@@ -286,7 +286,7 @@ class GroupMap(DrawnResult):
 
 
 def _fit_words(group: Group, room: int) -> str:
-    """Return as many of the first words of a group as fit, but at least one."""
+    """Return as many of a group's words as fit on a line, but at least one."""
     line = ""
     for word, _ in group.words[:_WORDS]:
         longer = f"{line} {word}" if line else word
@@ -297,7 +297,7 @@ def _fit_words(group: Group, room: int) -> str:
 
 
 def _lay_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
-    """Return the positions of points in pixels, and the height of the map.
+    """Convert coordinates of points to pixels; return them with the height of the map.
 
     The horizontal scale may be up to 1.5 times the vertical scale, which leaves space for labels.
     """
@@ -320,7 +320,7 @@ def _lay_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
 
 
 def _mark(group: int, x: float, y: float, r: float) -> str:
-    """Return the SVG path of a point; its shape distinguishes groups of the same color."""
+    """Return the SVG path of a point, whose shape depends on the group."""
     shape = _SHAPES[group // len(GROUPS_LIGHT) % len(_SHAPES)]
     if shape == "circle":
         return f"M{x - r:.1f} {y:.1f}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0"
@@ -334,7 +334,7 @@ def _mark(group: int, x: float, y: float, r: float) -> str:
 def _find_free_height(
     x: float, y: float, half: float, taken: list[tuple[float, float, float]], high: float
 ) -> float:
-    """Return the height closest to `y` at which a label overlaps no other, if there is one."""
+    """Return the y coordinate closest to `y` where a label overlaps no other label."""
     lowest, highest = _LABEL / 2, high - _LABEL / 2
     y = min(max(y, lowest), highest)
     for step in range(int(2 * high / _LABEL)):

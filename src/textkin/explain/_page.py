@@ -1,4 +1,4 @@
-"""Shared parts of all drawings: colors, styles, SVG frames, HTML pages, and the stylesheet."""
+"""Shared parts of drawings: colors, CSS, SVG frames, and HTML pages."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -85,26 +85,26 @@ GROUPS_DARK: tuple[Rgb, ...] = (
 
 
 def to_hex(color: Rgb) -> str:
-    """Return a color as ``#rrggbb``."""
+    """Convert an RGB color to ``#rrggbb``."""
     return "#{:02x}{:02x}{:02x}".format(*color)
 
 
 @dataclass(frozen=True, slots=True)
 class CostScale:
-    """Range of costs that the color levels cover."""
+    """Range of the costs of a drawing, divided into color levels."""
 
     low: float
     high: float
 
     @classmethod
     def of(cls, costs: Iterable[float]) -> "CostScale":
-        """Return the scale from the smallest to the largest positive cost."""
+        """Create the scale from the smallest to the largest positive cost."""
         positive = [cost for cost in costs if cost > 0]
         return cls(min(positive, default=0.0), max(positive, default=0.0))
 
     @property
     def levels(self) -> range:
-        """Color levels in use: only the highest if the ends of the range look the same."""
+        """Color levels in use; only the highest if all costs look equal."""
         is_single = f"{self.low:.3g}" == f"{self.high:.3g}"
         return range(LEVELS - 1, LEVELS) if is_single else range(LEVELS)
 
@@ -131,7 +131,7 @@ FONT = "system-ui,'Segoe UI',Helvetica,Arial,sans-serif"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """CSS rules of one kind of drawing, all scoped to its class.
+    """CSS rules of one kind of drawing, for light and dark backgrounds.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Style:
 
     @property
     def css(self) -> str:
-        """CSS for a light background, and for a dark one if the reader prefers it."""
+        """CSS text with a media query for dark backgrounds."""
         plain = "".join(self._rule(selector, text) for selector, text in self.rules.items())
         dark = (
             f"@media (prefers-color-scheme:dark){{{self._color_rules(1)}}}" if self.colors else ""
@@ -173,7 +173,7 @@ def svg_style(
     strokes: Mapping[str, Pair] | None = None,
     font: str = "14px",
 ) -> Style:
-    """Return the style of an SVG drawing: common rules and its own."""
+    """Create the style of an SVG drawing from common rules and its own rules."""
     common = {
         "": "max-width:100%;height:auto",
         "text": f"font:{font} {FONT};unicode-bidi:isolate",
@@ -202,7 +202,7 @@ def draw_frame(
     about: str,
     embedded: bool,
 ) -> str:
-    """Return a drawing as an ``<svg>`` element.
+    """Return an ``<svg>`` element with title, description, style, and a body of markup.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def draw_frame(
 def draw_text(
     x: float, y: float, content: str, *, anchor: str = "start", classes: str = "ink"
 ) -> str:
-    """Return a ``<text>`` element; `content` is markup."""
+    """Return an SVG ``<text>`` element at a position; `content` is markup."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{classes}">{content}</text>'
     )
@@ -270,7 +270,7 @@ summary{{cursor:pointer;padding:.25rem 0}}
 
 
 def render_page(title: str, body: Iterable[str], style: str = "") -> str:
-    """Return an HTML page with a heading and a body of markup.
+    """Return an HTML page with a heading, a style, and a body of markup.
 
     The page is also well-formed XML, so that tests can find errors in its body.
     """
@@ -295,7 +295,7 @@ def render_page(title: str, body: Iterable[str], style: str = "") -> str:
 
 
 def stylesheet() -> str:
-    """Return the CSS rules that embedded drawings need, for light and dark backgrounds.
+    """Return the CSS that embedded drawings need, for light and dark backgrounds.
 
     All rules apply to classes inside ``.textkin-…``, so they change nothing else on a page. Served
     as a separate file, the stylesheet satisfies a content security policy with ``style-src

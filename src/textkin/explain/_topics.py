@@ -1,4 +1,4 @@
-"""Top words of each topic, drawn as text, SVG, and HTML."""
+"""`Topics`: top words of topics or classes, drawn as text, SVG, and HTML."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def top_words(
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Most probable words of a topic, or words with the largest weights of a class.
+    """One topic: its most probable words (or heaviest words of a class), and its weight.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Topics(DrawnResult, Sequence[Topic]):
-    """Topics in descending order of weight; draws itself as text, SVG, and HTML.
+    """Topics with their top words, in descending order of weight.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         n_words: int = 10,
         names: Sequence[str] = (),
     ) -> "Topics":
-        """Create topics from rows of probabilities.
+        """Create topics from a matrix of word probabilities, one row per topic.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         return cls(tuple(found))
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN204
-        """Return a topic by its position, or a slice as `Topics`."""
+        """Return one topic, or a slice as `Topics`."""
         return Topics(self.topics[at]) if isinstance(at, slice) else self.topics[at]
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         return self.to_text()
 
     def to_text(self, *, width: int = 80) -> str:
-        """Draw the topics as columns of words, as many per row as fit.
+        """Return the topics as text: columns of words below each topic's number and weight.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         return "\n\n".join("\n".join(block) for block in self._blocks(width))
 
     def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
-        """Draw the topics as lists of words with bars for their probabilities.
+        """Draw the topics as SVG lists of words with bars for their probabilities.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         )
 
     def to_html(self, *, title: str = "Topics") -> str:
-        """Return a self-contained page with the figure.
+        """Return a self-contained HTML page with the SVG figure.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         return ("; ".join(lists) or "No topics") + "."
 
     def _blocks(self, width: int) -> Iterator[list[str]]:
-        """Yield the lines of each row of topics, with as many topics side by side as fit."""
+        """Yield the lines of each row of topics, as many side by side as fit."""
         lists = [
             [f"{_title(topic)}  {100 * topic.weight:.1f} %"]
             + [shortened(word, _WORD) for word, _ in topic.words]

@@ -1,4 +1,4 @@
-"""Map of words: a grid of cells with the words of each cell, drawn as text, SVG, and HTML."""
+"""`WordMap`: a grid of cells with their most probable words, as in counting grids."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ MAP_STYLE = svg_style(
 
 @dataclass(frozen=True, slots=True)
 class MapCell:
-    """Most probable words of a cell.
+    """One cell of a word map: its most probable words, and its weight.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class MapCell:
 
 @dataclass(frozen=True, slots=True)
 class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
-    """Rows of cells with words; draws itself as text, SVG, and HTML.
+    """Grid of cells with their most probable words, drawn as text, SVG, and HTML.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         weights: Float64Array,
         n_words: int = 3,
     ) -> "WordMap":
-        """Create a map from a grid of probabilities.
+        """Create a map from an array of word probabilities (rows, columns, words).
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         return cls(tuple(rows))
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN204
-        """Return a row of cells, or a slice of them as a `WordMap`."""
+        """Return one row of cells, or a slice of rows as `WordMap`."""
         return WordMap(self.rows[at]) if isinstance(at, slice) else self.rows[at]
 
     def __len__(self) -> int:
@@ -120,7 +120,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         return self.to_text()
 
     def to_text(self, *, width: int = 80) -> str:
-        """Draw the map as a table, with a mark in each cell for its weight.
+        """Return the map as a text table, with a mark for the weight of each cell.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         )
 
     def to_html(self, *, title: str = "A map of words") -> str:
-        """Return a self-contained page with the figure.
+        """Return a self-contained HTML page with the SVG figure.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         return ("; ".join(cells) or "No cells") + "."
 
     def _lines(self, cells: Sequence[MapCell], room: int) -> list[str]:
-        """Draw a row of cells as lines, with the words of each cell below each other."""
+        """Format one row of the grid's cells as lines of text."""
         most = max((cell.weight for cell in self._cells()), default=0.0)
         lines = []
         for at in range(max((len(cell.words) for cell in cells), default=0) or 1):
@@ -261,7 +261,7 @@ def _shade(weight: float, most: float) -> str:
 
 
 def _opacity(weight: float, least: float, most: float) -> float:
-    """Return the opacity of a cell, between the limits of its map."""
+    """Return the opacity of a cell from its weight and the range of weights."""
     part = (weight - least) / (most - least) if most > least else 0.5
     return _PALEST + (_DEEPEST - _PALEST) * part
 
@@ -297,7 +297,7 @@ def _cell(
 
 
 def _letters(word: str, part: float, room: float) -> float:
-    """Return the font size of a word, by its share of the area and limited by its length."""
+    """Return the font size of a word from its probability and the room in the cell."""
     wanted = _SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(min(1.0, max(0.0, part)))
     fitting = room / (_LETTER * max(1, text_width(shortened(word, 4 * _WORD))))
     return max(_SMALLEST, min(wanted, fitting))

@@ -1,4 +1,4 @@
-"""Persistent document index in a folder: add, update, delete, search, and verify documents."""
+"""`Index`: a persistent collection of documents that can be searched and changed."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -228,7 +228,7 @@ class Index:
         vectors: WordVectors | BuiltinName | None,
         timeout: float,
     ) -> Self:
-        """Open an existing index, or raise if its settings differ from the given ones."""
+        """Open an existing index; raise if its text settings or vectors differ from the given."""
         opened = cls(path, timeout=timeout)
         existing = opened._session.analyzer
         differ = [
@@ -263,7 +263,7 @@ class Index:
         models: Mapping[str, object] | None = None,
         create: bool = False,
     ) -> Self:
-        """Open the index in a folder.
+        """Open the index in an existing folder, for reading and writing.
 
         Parameters
         ----------
@@ -300,11 +300,11 @@ class Index:
 
     @property
     def path(self) -> Path:
-        """Folder of the index."""
+        """Path of the folder that contains the index."""
         return self._session.path
 
     def close(self) -> None:
-        """Close the files of the index.
+        """Close the files of the index; further calls raise an error.
 
         Iterations that have begun can continue, and so can a write in another thread. You can
         close an index more than once.
@@ -373,11 +373,11 @@ class Index:
 
     @property
     def ids(self) -> list[str]:
-        """IDs of all documents, in iteration order; a new list, read from the catalog."""
+        """IDs of all documents in the order of insertion, as a new list."""
         return self._session.snapshot().ids()
 
     def bags(self) -> Bags:
-        """Return the document-term matrix.
+        """Return the document-term matrix: word counts, one row per document.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Index:
         return self._session.snapshot().bags()
 
     def bag_blocks(self) -> list[BagBlock]:
-        """Return the rows of `bags` in blocks that are read when called.
+        """Return functions that each read a block of rows of the document-term matrix.
 
         Returns
         -------
@@ -399,7 +399,7 @@ class Index:
         return bag_blocks(self._session.snapshot())
 
     def vocabulary(self) -> Vocabulary:
-        """Return the words of the columns of `bags`, in the order of their first occurrence.
+        """Return the words of the document-term matrix: word j is column j of `bags`.
 
         Words stay in the vocabulary after the last document with them is deleted.
         """
@@ -415,11 +415,11 @@ class Index:
         return self._session.word_vectors()
 
     def info(self) -> IndexInfo:
-        """Return the counts, sizes, and settings of the index."""
+        """Return numbers of documents and words, file sizes, and settings, as `IndexInfo`."""
         return info_of(self._session, self._session.snapshot())
 
     def reader(self, *, latest: bool = True) -> IndexReader:
-        """Return a reader of one snapshot; later writes do not change what it reads.
+        """Return an `IndexReader` of the current snapshot, which later writes do not change.
 
         Parameters
         ----------
@@ -439,7 +439,7 @@ class Index:
     # Searching
 
     def find(self, request: SearchRequest) -> Hits:
-        """Find the documents that match a search request.
+        """Execute a `SearchRequest`, and return its hits, best first.
 
         Parameters
         ----------
@@ -486,7 +486,7 @@ class Index:
         offset: int = 0,
         syntax: Syntax = "auto",
     ) -> Hits:
-        """Find the documents that are most similar to a query.
+        """Find the `k` documents most similar to a query text, and return them as `Hits`.
 
         Parameters
         ----------
@@ -567,7 +567,7 @@ class Index:
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> list[Hits]:
-        """Search for several queries in one snapshot of the index.
+        """Search for several queries in the same snapshot; return `Hits` for each query.
 
         Parameters
         ----------
@@ -606,7 +606,7 @@ class Index:
         threshold: float | None = None,
         offset: int = 0,
     ) -> Hits:
-        """Find the documents that are most similar to a document of the index.
+        """Find the `k` documents most similar to a document of the index, as `Hits`.
 
         Parameters
         ----------
@@ -648,7 +648,7 @@ class Index:
         candidates: int = 1000,
         progress: ProgressCallback | None = None,
     ) -> HybridTuning:
-        """Learn the weights of a hybrid from judged queries, and report what they gain.
+        """Learn the weights of a hybrid ranking from queries with relevance judgments.
 
         Parameters
         ----------
@@ -732,7 +732,7 @@ class Index:
         part: int = 256,
         progress: ProgressCallback | None = None,
     ) -> Parts:
-        """Find the most similar documents for many queries, and write them to Parquet files.
+        """Find the `k` best documents for each of many queries; write them to Parquet files.
 
         Parameters
         ----------
@@ -877,7 +877,7 @@ class Index:
         )
 
     def _searcher(self) -> Searcher:
-        """Return the searcher of the current snapshot; each snapshot has one."""
+        """Return the `Searcher` of the current snapshot, cached until the snapshot changes."""
         return self._session.derived(self._searcher_of)
 
     def _searcher_of(self, snapshot: Snapshot) -> Searcher:
@@ -898,7 +898,7 @@ class Index:
         executor: Executor = None,
         progress: ProgressCallback | None = None,
     ) -> Changes:
-        """Add documents with new IDs.
+        """Add documents with new IDs; raise if an ID exists.
 
         Parameters
         ----------
@@ -964,7 +964,7 @@ class Index:
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> Changes:
-        """Add documents, and replace existing documents with the same IDs.
+        """Add documents; replace the documents of the index that have the same ID.
 
         A document that equals the stored one is unchanged. If several documents have the same ID,
         the last one is stored.
@@ -1001,7 +1001,7 @@ class Index:
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> Changes:
-        """Replace the contents of the index: `update`, then delete all other documents.
+        """Make the index equal to a collection: update its documents, delete all others.
 
         Documents are deleted only after all documents were read. If one cannot be read, none are
         deleted.
@@ -1027,7 +1027,7 @@ class Index:
     def delete(
         self, ids: str | Iterable[str], *, missing: Literal["raise", "ignore"] = "raise"
     ) -> Changes:
-        """Delete documents atomically.
+        """Delete the documents with given IDs, all or none.
 
         Parameters
         ----------
@@ -1058,7 +1058,7 @@ class Index:
     # Attached models
 
     def models(self) -> dict[str, str]:
-        """Return a description of each attached model, by name."""
+        """Return a one-line description of each attached model or embedding set, by name."""
         return self._session.models.describe(self._session.snapshot())
 
     def attach(
@@ -1075,7 +1075,7 @@ class Index:
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> None:
-        """Attach a model, an encoder, or embeddings, for ``search(query, ranking=name)``.
+        """Attach a model, an encoder, or embeddings, to rank by with ``ranking=name``.
 
         Each document gets a vector: from `embeddings`, or from the model. Documents that are added
         or updated later get their vectors in the same transaction.
@@ -1187,7 +1187,7 @@ class Index:
         ids: Iterable[str] | None = None,
         progress: ProgressCallback | None = None,
     ) -> int:
-        """Add the vectors of documents that have none, or set given vectors, atomically.
+        """Compute missing vectors of an attached model, or set given vectors; return the number.
 
         Parameters
         ----------
@@ -1233,7 +1233,7 @@ class Index:
         )
 
     def detach(self, name: str) -> None:
-        """Remove a model, with its vectors and its files.
+        """Remove an attached model and its document vectors from the index.
 
         Parameters
         ----------
@@ -1250,11 +1250,11 @@ class Index:
     # The folder
 
     def refresh(self) -> None:
-        """Update to the latest snapshot, including writes by other processes."""
+        """Switch to the newest snapshot, which includes changes by other processes."""
         self._session.refresh()
 
     def compact(self) -> None:
-        """Merge the segments, and release the space of deleted or replaced documents.
+        """Merge all segments, and free the disk space of deleted and replaced documents.
 
         This takes time and, temporarily, as much disk space as the index. The documents do not
         change.
@@ -1265,7 +1265,7 @@ class Index:
     def copy(
         self, path: str | os.PathLike[str], *, progress: ProgressCallback | None = None
     ) -> "Index":
-        """Copy the current snapshot of the index into a new folder, and open the copy.
+        """Copy the current snapshot to a new folder, and return the opened copy.
 
         Parameters
         ----------
@@ -1282,7 +1282,7 @@ class Index:
         return _index_of(type(self), self._session.copy(path, progress))
 
     def verify(self, *, repair: bool = False, progress: ProgressCallback | None = None) -> None:
-        """Check every file of the index, and raise if one is corrupt.
+        """Verify checksums of all files; raise `DamagedIndexError` for corrupt ones.
 
         The catalog must be intact, and each document must match its hash. Each segment must match
         its hash and agree with the catalog. The index's own word vectors and models must match
@@ -1345,7 +1345,7 @@ def _index_of(kind: type[Index], session: Session) -> Index:
 
 
 def _queries(queries: Iterable[SearchQuery]) -> list[str | Words]:
-    """Validate all queries, before the first search starts."""
+    """Validate all queries of `search_many`, and return them, before any search."""
     if isinstance(queries, str | Mapping) or not isinstance(queries, Iterable):
         raise ParameterTypeError(
             "queries",

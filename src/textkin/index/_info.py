@@ -1,4 +1,4 @@
-"""Counts, sizes, and settings of an index."""
+"""`IndexInfo`: numbers of documents and words, file sizes, and settings of an index."""
 
 import os
 from collections import Counter
@@ -29,7 +29,7 @@ _PLAINLY = 2.0  # ratio of the shares of two languages
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """Counts, sizes, and settings of an index.
+    """Numbers of documents and words, file sizes, and settings of an index.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class IndexInfo:
     textkin: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dict of JSON types."""
+        """Return all attributes as a dict of JSON types."""
         found = asdict(self)
         found["ngram_range"] = list(self.ngram_range)
         if isinstance(self.stop_words, tuple):
@@ -108,12 +108,12 @@ class IndexInfo:
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
-    """Return True if a folder holds an index."""
+    """Return True if a folder contains the catalog file of an index."""
     return (Path(path) / CATALOG).is_file()
 
 
 def info_of(session: Session, snapshot: Snapshot) -> IndexInfo:
-    """Return the counts, sizes, and settings of a snapshot of an index."""
+    """Collect the `IndexInfo` of one snapshot of an index."""
     state = snapshot.state
     with snapshot.catalog() as catalog:
         (recent,) = catalog.execute(
@@ -161,7 +161,7 @@ def info_of(session: Session, snapshot: Snapshot) -> IndexInfo:
 
 
 def _size_within(folder: Path) -> int:
-    """Return the total size of the files in a folder; ignore files removed concurrently."""
+    """Return the total size in bytes of the files in a folder."""
     return sum(_size(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
 
 
@@ -173,7 +173,7 @@ def _size(path: Path) -> int:
 
 
 def _likely_language(snapshot: Snapshot, language: str) -> str | None:
-    """Return the language of the first documents if it is plainly another one."""
+    """Detect the language of the first documents; return it if it clearly differs, or None."""
     with snapshot.catalog() as catalog:
         rows = catalog.execute(
             "SELECT substr(text, 1, ?) FROM documents ORDER BY position LIMIT ?",

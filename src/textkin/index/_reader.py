@@ -1,4 +1,4 @@
-"""Reader of one snapshot of an index: documents, searches, comparisons, and statistics."""
+"""`IndexReader`: read access to one snapshot of an index."""
 
 import json
 from collections import Counter
@@ -71,7 +71,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
 
 
 class RankingInfo(NamedTuple):
-    """Description of a ranking that can be selected by name.
+    """Name, description, and kind of a ranking that `ranking=` accepts.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class RankingInfo(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Documents that a filter selects.
+    """Result of a filter: rows of the selected documents, and notes.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Selection(NamedTuple):
 
 
 class ValueCounts(NamedTuple):
-    """A field of the metadata with its most frequent values.
+    """Metadata field with its most frequent values and their counts.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class ValueCounts(NamedTuple):
 
 
 class FieldValues(NamedTuple):
-    """Fields, values, and labels of the documents of an index.
+    """Frequent metadata fields, values, and labels of an index.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class FieldValues(NamedTuple):
 
 
 class IndexReader:
-    """Read-only view of one snapshot of an index; made by `Index.reader`.
+    """Read access to one snapshot of an index; created by `Index.reader`.
 
     Later writes do not change the view, so all methods read the same documents. Several threads
     can share a reader. While a reader exists, the space of deleted documents cannot be reused.
@@ -201,17 +201,17 @@ class IndexReader:
 
     @property
     def number(self) -> int:
-        """Number of the snapshot; each change of the index increases it."""
+        """Number of the snapshot, which each change of the index increases."""
         return self._state.snapshot.state.number
 
     @property
     def next_position(self) -> int:
-        """Position of the next document to be added, and its default ID."""
+        """Position of the next added document, which is also its default ID."""
         return self._state.snapshot.state.next_position
 
     @property
     def average_length(self) -> float:
-        """Mean number of words of a document; 0 without documents."""
+        """Mean number of words per document; 0 for an empty index."""
         return self._state.average_length
 
     def __len__(self) -> int:
@@ -224,13 +224,13 @@ class IndexReader:
         return f"IndexReader({str(self._state.snapshot.folder)!r}, state {self.number})"
 
     def get(self, id: str) -> Document | None:
-        """Return the document with this ID, or None."""
+        """Return the document with an ID, or None if there is none."""
         if not isinstance(id, str):
             raise TypeError(f"id must be a str; got {type(id).__name__}.")
         return self._state.snapshot.get(id)
 
     def length(self, id: str) -> int:
-        """Return the number of words of the document with this ID.
+        """Return the number of words of the document with an ID.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class IndexReader:
         return int(self._state.lengths[self._searcher.row_of(id)])
 
     def select(self, where: Where | None = None) -> Selection:
-        """Return the rows of the documents that a filter selects.
+        """Return the rows of the documents that a filter selects; all without a filter.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class IndexReader:
         return Selection(rows, passed.unknown_fields, passed.notes)
 
     def sample(self, n: int) -> Int64Array:
-        """Return the rows of at most `n` documents, evenly spaced in the order of adding."""
+        """Return the rows of at most `n` documents, evenly spaced by position."""
         integer(1).check("n", n)
         rows = np.flatnonzero(self._state.live)
         if len(rows) > n:
@@ -260,13 +260,13 @@ class IndexReader:
         return rows
 
     def documents(self, rows: Iterable[int] | None = None) -> Iterator[Document]:
-        """Yield the documents of rows, some hundred at a time. If None, all documents."""
+        """Yield the documents at `rows`, or all documents."""
         wanted = np.asarray(self.select().rows if rows is None else [*rows], np.int64)
         for first in range(0, len(wanted), _CHUNK):  # other threads may read in between
             yield from self._state.documents(wanted[first : first + _CHUNK].tolist())
 
     def bags(self, rows: Iterable[int]) -> Bags:
-        """Return the document-term matrix of the documents at `rows`.
+        """Return the document-term matrix (word counts) of the documents at `rows`.
 
         Parameters
         ----------
@@ -287,15 +287,15 @@ class IndexReader:
         return sparse.csr_array(sparse.vstack(blocks, format="csr", dtype=np.float32))
 
     def words(self, columns: Iterable[int]) -> list[str]:
-        """Return the words of columns of `bags`."""
+        """Return the words that the given columns of `bags` count."""
         return self._state.names(columns)
 
     def vectors(self) -> WordVectors:
-        """Return the word vectors of the index."""
+        """Return the word vectors of the index, loaded on first use."""
         return self._state.vectors()
 
     def model_vectors(self, name: str, rows: Iterable[int]) -> Float32Array:
-        """Return the vectors of an attached model for the documents of rows; 0 without a vector.
+        """Return an attached model's vectors of the documents at `rows`; 0 if missing.
 
         Raises
         ------
@@ -307,13 +307,13 @@ class IndexReader:
         return found
 
     def info(self) -> IndexInfo:
-        """Return the numbers, sizes, and settings of the index."""
+        """Return numbers of documents and words, file sizes, and settings."""
         return info_of(self._session, self._state.snapshot)
 
     def field_values(
         self, *, n_fields: int = 50, n_values: int = 20, n_labels: int = 50
     ) -> FieldValues:
-        """Count the fields of the metadata, their values, and the labels.
+        """Return the most frequent metadata fields, their values, and labels, with counts.
 
         In an index of more than 100,000 documents, only every second, third, ... document is
         counted. Lists are counted by their items; values that are not text, numbers, or booleans,
@@ -348,7 +348,7 @@ class IndexReader:
     # Searches
 
     def rankings(self) -> list[RankingInfo]:
-        """Return the rankings that can be selected by name, attached models included."""
+        """Return the rankings that can be selected by name, including attached models."""
         found = [_info_of_ranking(name) for name in NAMES]
         for name, record in self._state.snapshot.models.items():
             if record.damage:
@@ -435,7 +435,7 @@ class IndexReader:
     def compare(
         self, a: str | Document, b: str | Document, ranking: RankingLike = "wmd"
     ) -> Explanation:
-        """Compare two texts or documents in the way a ranking compares a query with a document.
+        """Explain the similarity of two texts or documents by a ranking.
 
         Parameters
         ----------
@@ -470,7 +470,7 @@ class IndexReader:
     def align(
         self, explanation: Explanation, a: str, b: str, ranking: RankingLike = "wmd"
     ) -> AlignedText | None:
-        """Return two texts with the distance that each word moves in an explanation.
+        """Return two texts with each word's transport distance, from an explanation.
 
         Parameters
         ----------
@@ -491,7 +491,7 @@ class IndexReader:
     def compared_words(
         self, document: str | Document, ranking: RankingLike = "wmd"
     ) -> ComparedWords | None:
-        """Return the words of a text or document that a transport ranking compares.
+        """Return the words of a text that a transport ranking compares, or None.
 
         Parameters
         ----------
@@ -511,14 +511,14 @@ class IndexReader:
     # Private methods
 
     def _query(self, scorer: Scorer[Any], given: str | Document) -> Any:  # noqa: ANN401
-        """Convert a text or a document to a query of a scorer."""
+        """Convert a text, or a document of the index, to a query for a scorer."""
         if isinstance(given, Document):
             return scorer.of_row(self._searcher.row_of(given.id))
         return scorer.of_text(given)
 
 
 class _FieldCounter:
-    """Counter of the labels, metadata fields, and field values of documents."""
+    """Counter of labels, metadata fields, and their values over documents."""
 
     def __init__(self) -> None:
         # The keys include the type, because True, 1, and 1.0 are equal but distinct values.
@@ -527,7 +527,7 @@ class _FieldCounter:
         self._values: dict[str, Counter[tuple[type, Label]]] = {}
 
     def most_common(self, n_fields: int, n_values: int) -> list[ValueCounts]:
-        """Return the most frequent fields, each with its most frequent values."""
+        """Return the most frequent metadata fields with their most frequent values."""
         return [
             ValueCounts(
                 name,
@@ -538,7 +538,7 @@ class _FieldCounter:
         ]
 
     def add(self, label: str, metadata: str) -> None:
-        """Count the label and the metadata of a document, given as JSON."""
+        """Count the label and the metadata values of one document, given as JSON."""
         if label != "null":
             _count(self.labels, json.loads(label))
         if metadata == "{}":
@@ -555,7 +555,7 @@ class _FieldCounter:
 
 
 def _count(counter: Counter[tuple[type, Label]], value: Label) -> None:
-    """Count one value unless it is new and the limit of distinct values is reached."""
+    """Increment the count of a value, unless the limit of distinct values is reached."""
     key = type(value), value
     if len(counter) < _DISTINCT or key in counter:
         counter[key] += 1

@@ -1,4 +1,4 @@
-"""Base of the classifiers over vectors of documents, and checks of labels."""
+"""Base class of classifiers over document vectors, and validation of labels."""
 
 import math
 from abc import ABC, abstractmethod
@@ -44,7 +44,7 @@ _ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float3
 
 
 class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
-    """Base class of classifiers that convert documents to sparse rows.
+    """Base class of classifiers that predict labels from sparse vectors of documents.
 
     A document with an empty row gets the most frequent class of `fit` (the first one in a tie).
 
@@ -77,7 +77,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
         return tags
 
     def predict(self, X: DocumentsLike) -> NDArray[Any]:
-        """Predict the class of each document.
+        """Return the predicted class of each document.
 
         Parameters
         ----------
@@ -95,16 +95,16 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
 
     @abstractmethod
     def _scores(self, rows: Rows) -> Float64Array:
-        """Compute scores of shape (n_documents, n_classes); the highest score wins."""
+        """Return a score per document and class; the class with the highest score is predicted."""
 
     def _codes(self, rows: Rows) -> IntpArray:
-        """Return the index of the class with the highest score; ties go to the first class."""
+        """Return the index of the predicted class of each row; empty rows get the largest class."""
         codes: IntpArray = self._scores(rows).argmax(axis=1)
         codes[np.diff(rows.indptr) == 0] = self.class_counts_.argmax()
         return codes
 
     def _rows_to_fit(self, X: DocumentsLike) -> Rows:
-        """Fit the representation to documents, and return their rows."""
+        """Fit the vocabulary and the model to documents, and return their sparse vectors."""
         given = listed(X)
         for name in ("n_features_in_", "feature_names_in_"):
             # A previous fit to numbers may have set it.
@@ -121,7 +121,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
         return self._canonical(vectors)
 
     def _rows(self, X: DocumentsLike) -> Rows:
-        """Return the rows of documents in the fitted representation."""
+        """Convert documents to sparse vectors by the fitted vocabulary and model."""
         check_is_fitted(self)
         check_params(self)  # parameters may have been set after fit
         given = listed(X)
@@ -131,7 +131,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
         return self._canonical(vectors)
 
     def _row(self, document: Any) -> Rows:  # noqa: ANN401 (a text, words, or a row of numbers)
-        """Convert one document to a row of the fitted representation."""
+        """Convert one document to a sparse vector by the fitted vocabulary and model."""
         if isinstance(text_of(document), str):
             return self._rows([document])
         given: Any = document
@@ -148,7 +148,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
     @property
     @abstractmethod
     def _transformer(self) -> Any:  # noqa: ANN401 (a transformer of anybody's, or None)
-        """Unfitted model that converts counts to vectors, or None; see `Representation`."""
+        """Unfitted model that converts word counts to vectors, or None to use the counts."""
 
     def _new_representation(self) -> Representation:
         return Representation(
@@ -170,7 +170,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
         return rows
 
     def _code_of(self, label: object) -> int:
-        """Return the index of a class."""
+        """Return the index of a class label in `classes_`; raise if no class has the label."""
         found = [at for at, known in enumerate(self.classes_.tolist()) if known == label]
         if not found:
             shown = ", ".join(map(repr, self.classes_[:10].tolist()))
@@ -181,7 +181,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
     def _names(
         self, given: "WordLookup | Mapping[str, int] | Sequence[str] | None", columns: int
     ) -> Sequence[str]:
-        """Return column names: given names, names of the model or the input, or column numbers."""
+        """Return a name for each column of the vectors: given, learned, or the column number."""
         if given is not None:
             found = list(column_names(given, "feature_names"))
             if len(found) != columns:
@@ -195,7 +195,7 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
         return [str(name) for name in names]
 
     def _check_loaded_columns(self, columns: int) -> None:
-        """Check loaded attributes, and restore the representation; for `_check_loaded`."""
+        """Validate attributes read from a saved folder, and restore the representation."""
         if not (
             isinstance(self.classes_, np.ndarray)
             and self.classes_.ndim == 1
@@ -227,7 +227,7 @@ LabelsLike: TypeAlias = ArrayLike | None
 def checked_labels(
     y: LabelsLike, n_documents: int, estimator: str
 ) -> tuple[NDArray[Any], Int64Array]:
-    """Return the sorted classes, and the index of the class of each document.
+    """Validate labels; return the sorted classes, and the class index of each document.
 
     Raises
     ------
@@ -286,7 +286,7 @@ def labels_and_gaps(
 
 
 def value_of(classes: NDArray[Any], at: int) -> Any:  # noqa: ANN401
-    """Return a class as a Python object."""
+    """Return a class label as a Python object, such as int instead of a NumPy integer."""
     value = classes[at]
     if not isinstance(value, np.generic):
         return value
@@ -310,7 +310,7 @@ def _column(y: LabelsLike, n_documents: int, estimator: str) -> NDArray[Any]:
 
 
 def _array(y: Any) -> Any:  # noqa: ANN401
-    """Convert labels to an array, without NumPy's conversion of numbers to strings."""
+    """Convert labels to an array without turning numbers into strings, unlike `np.asarray`."""
     if not isinstance(y, list | tuple):
         # NumPy would convert integers of pandas with missing values to floats.
         of_pandas = hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype)

@@ -1,4 +1,4 @@
-"""Base classes of the clustering methods, with their settings, distances, and result."""
+"""Base classes of the clustering methods (k-means, k-medoids, agglomerative), and their result."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _ONE_SIDED = ("rwmd-query", "rwmd-document")
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """Parameters of `DocumentClustering` that the methods use."""
+    """Parameters of `DocumentClustering` that the clustering methods read."""
 
     n_clusters: int | None
     linkage: Linkage
@@ -50,7 +50,7 @@ class ClusterSettings:
     n_jobs: int | None
 
     def filled_positions(self, empty: BoolArray) -> Int64Array:
-        """Return the positions of the documents that are not empty.
+        """Return the positions of documents that are not empty; raise if there are too few.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Clusters of the documents that are not empty, in arbitrary order.
+    """Result of a clustering method: labels, centers, and distances of nonempty documents.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Partition:
 
 
 class ClusterMethod(ABC):
-    """Clustering method: finds clusters, and the nearest cluster of other documents."""
+    """Base class of clustering methods, which partition documents and assign new ones."""
 
     @abstractmethod
     def find(
@@ -117,7 +117,7 @@ class ClusterMethod(ABC):
         random: RandomState,
         progress: ProgressCallback | None,
     ) -> Partition:
-        """Find the clusters of documents."""
+        """Partition the documents into clusters, and return labels and centers as `Partition`."""
 
     @abstractmethod
     def nearest(
@@ -127,7 +127,7 @@ class ClusterMethod(ABC):
         means: Float64Array | None,
         progress: ProgressCallback | None,
     ) -> RankedRows:
-        """Find the nearest cluster of each document; empty documents find none.
+        """Return the nearest cluster of each new document; an empty document gets none.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class ClusterMethod(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return the fitted state that `nearest` needs, as savable values."""
+        """Return the fitted values that `nearest` needs, for `save`."""
 
     @abstractmethod
     def restore(
@@ -154,11 +154,11 @@ class ClusterMethod(ABC):
         *,
         of_numbers: bool,
     ) -> None:
-        """Restore and check what `state` returned; an untrusted file may hold any values."""
+        """Restore the result of `state` from an untrusted file, after validation."""
 
 
 class DocumentDistances:
-    """Distances of the documents that are not empty: a matrix, or computed on demand.
+    """Distances between all nonempty documents: a full matrix, or computed on demand.
 
     Methods take and return indices into `positions`.
 
@@ -185,19 +185,19 @@ class DocumentDistances:
 
     @cached_property
     def firsts(self) -> Int64Array:
-        """For each document, the index of the first document that equals it."""
+        """Index of the first equal document, for each document."""
         keys = self.measure.keys()
         return first_of_equals([keys[at] for at in self.positions.tolist()])
 
     def fill(self, progress: ProgressCallback | None) -> Float64Array:
-        """Compute all distances, keep them, and return the matrix."""
+        """Compute the full distance matrix, store it, and return it."""
         self.matrix = compute_matrix(self.measure, self.positions, progress)
         return self.matrix
 
     def between(
         self, rows: Int64Array, columns: Int64Array, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Return the distances between the documents `rows` and `columns`."""
+        """Return the matrix of distances from the documents `rows` to the documents `columns`."""
         if self.matrix is not None:
             return self.matrix[np.ix_(rows, columns)]
         found = self.measure.between(
@@ -209,7 +209,7 @@ class DocumentDistances:
 
 
 class DistanceMethod(ClusterMethod):
-    """Clustering method that uses only distances; its centers are documents.
+    """Base class of clustering methods that use only distances, so centers are documents.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ class DistanceMethod(ClusterMethod):
             )
 
     def state(self) -> dict[str, Any]:
-        """Return the fitted state of the measure."""
+        """Return the documents and the fitted values of the distance measure, for `save`."""
         return self._measure.state()
 
     def restore(
@@ -244,7 +244,7 @@ class DistanceMethod(ClusterMethod):
         *,
         of_numbers: bool,
     ) -> None:
-        """Restore the fitted state of the measure."""
+        """Restore the documents and fitted values of the distance measure from `state`."""
         if means is not None:
             raise ValueError("there must be no cluster_centers_")
         self._measure.restore(state, n_documents)
@@ -256,7 +256,7 @@ class DistanceMethod(ClusterMethod):
         documents: Any,  # noqa: ANN401
         settings: ClusterSettings,
     ) -> DocumentDistances:
-        """Fit the measure to documents, and return their distances."""
+        """Fit the distance measure to documents, and return their `DocumentDistances`."""
         self._measure.fit(documents)
         return DocumentDistances(self._measure, settings.filled_positions(self._measure.empty))
 
@@ -267,24 +267,24 @@ class DistanceMethod(ClusterMethod):
         means: Float64Array | None,  # unused: the clusters have no means
         progress: ProgressCallback | None,
     ) -> RankedRows:
-        """Find the nearest central document of each document."""
+        """Return for each new document the cluster whose central document is nearest."""
         order = np.argsort(central)
         found = self._measure.nearest_of(central[order], documents, progress=progress)
         return RankedRows(found.indptr, order[found.rows], found.scores)
 
 
 def order_by_size(labels: Int64Array, central: Int64Array) -> Int64Array:
-    """Return the clusters by descending size; ties go to the lowest central position."""
+    """Return cluster numbers by descending size; ties go to the first central document."""
     return np.lexsort((central, -np.bincount(labels, minlength=len(central)))).astype(np.int64)
 
 
 def largest_clusters(labels: Int64Array, central: Int64Array) -> Int64Array:
-    """Return the largest clusters, by descending size, for the layout of a map."""
+    """Return the numbers of the largest clusters, by descending size, for the map layout."""
     return order_by_size(labels, central)[:_MAX_IN_LAYOUT]
 
 
 def too_many_clusters(n_clusters: int, n_distinct: int, note: str = "") -> ValueError:
-    """Return the error for more clusters than distinct documents."""
+    """Create the error for `n_clusters` above the number of distinct documents."""
     note = f" ({note})" if note else ""
     return ParameterError(
         "n_clusters",
@@ -296,7 +296,7 @@ def too_many_clusters(n_clusters: int, n_distinct: int, note: str = "") -> Value
 def compute_matrix(
     measure: Measure, positions: Int64Array, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Compute all distances between the documents `positions`, each pair once."""
+    """Compute the symmetric distance matrix of the documents at `positions`, each pair once."""
     n = len(positions)
     total = _count_pairs(n, n)
     matrix = np.zeros((n, n))
@@ -317,5 +317,5 @@ def compute_matrix(
 
 
 def _count_pairs(row: int, n: int) -> int:
-    """Return the number of pairs in the rows before `row` of an upper triangle of n rows."""
+    """Return the number of entries above row `row` in an upper triangle of n rows."""
     return row * n - row * (row - 1) // 2

@@ -1,4 +1,4 @@
-"""Clusters with their members, central documents, and distinctive words."""
+"""Clusters with their members, central documents, and most distinctive words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _PRIOR = 100.0  # total weight of the Dirichlet prior, in words
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cluster:
-    """Group of similar documents.
+    """One cluster: members, central document, and words more frequent than elsewhere.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Cluster:
 
     @property
     def size(self) -> int:
-        """Number of documents."""
+        """Number of documents in the cluster."""
         return len(self.members)
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Counts of the words of each document.
+    """Document-term matrix from which the distinctive words of clusters are computed.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class WordCounts:
         stop_words: StopWords,
         n_jobs: int | None,
     ) -> "WordCounts | None":
-        """Count the words of texts and token lists; take numbers as counts of `words`.
+        """Count the words of texts or token lists; a matrix is taken as counts of `words`.
 
         Return None for other documents, and for numbers without `words`.
         """
@@ -118,7 +118,7 @@ def describe_clusters(
     central: Int64Array,
     n_words: int,
 ) -> list[Cluster]:
-    """Return the clusters; `distances` are the distances of documents from their centers."""
+    """Create a `Cluster` per label, with members by distance from the center, and words."""
     order = np.lexsort((np.arange(len(labels)), distances, labels))
     order = order[np.searchsorted(labels[order], 0) :]
     ends = np.searchsorted(labels[order], np.arange(len(central) + 1))
@@ -139,7 +139,7 @@ def describe_clusters(
 
 
 def saved_clusters(clusters: list[Cluster]) -> dict[str, Any]:
-    """Return clusters as savable values; their members follow from labels and distances."""
+    """Convert clusters to values for `save`; members are not saved but derived from labels."""
     words = [word for cluster in clusters for word in cluster.words]
     return {
         "members": np.concatenate([cluster.members for cluster in clusters]),
@@ -154,7 +154,7 @@ def saved_clusters(clusters: list[Cluster]) -> dict[str, Any]:
 
 
 def restored_clusters(state: dict[str, Any], labels: Int64Array) -> list[Cluster]:
-    """Rebuild clusters from the result of `saved_clusters`; raise if it is invalid."""
+    """Create the clusters from the result of `saved_clusters`, or raise if it is invalid."""
     members, distances, central, spreads = (
         state[key] for key in ("members", "distances", "central", "spreads")
     )
@@ -202,7 +202,7 @@ def restored_clusters(state: dict[str, Any], labels: Int64Array) -> list[Cluster
 
 
 def log_odds(inside: Float64Array, outside: Float64Array, prior: float = _PRIOR) -> Float64Array:
-    r"""Compute z-scores of the log-odds ratios of words inside and outside of a cluster.
+    r"""Compute z-scores of log-odds ratios: how typical each word is of a cluster.
 
     The prior is an informative Dirichlet prior (Monroe, Colaresi and Quinn 2008, equations 16 and
     22). Let y and y' be the counts of a word inside and outside, n and n' the sums of these counts
@@ -234,7 +234,7 @@ def log_odds(inside: Float64Array, outside: Float64Array, prior: float = _PRIOR)
 def _distinctive_words(
     counts: WordCounts | None, groups: list[Int64Array], n_words: int
 ) -> Iterator[tuple[tuple[str, float], ...]]:
-    """Yield the distinctive words of each group, with their z-scores."""
+    """Yield the words with the highest z-scores for each group of documents."""
     if counts is None:
         yield from ((),) * len(groups)
         return
@@ -250,7 +250,7 @@ def _distinctive_words(
 
 
 def _document_frequencies(bags: Any, members: Int64Array, n: int) -> Float64Array:  # noqa: ANN401
-    """Count the members that have each word."""
+    """Count the member documents that contain each word."""
     part = bags[members]
     return np.bincount(part.indices[part.data != 0], minlength=n).astype(np.float64)
 

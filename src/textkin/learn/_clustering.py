@@ -1,4 +1,4 @@
-"""Clusters of similar documents, with the distinctive words of each cluster."""
+"""`DocumentClustering`: clusters of similar documents, with their distinctive words."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -60,7 +60,7 @@ _MODEL = Constraint(
 
 
 class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimator):
-    """Clusters of documents, each described by its distinctive words.
+    """Clustering of texts or vectors into groups, each described by its distinctive words.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         *,
         progress: ProgressCallback | None = None,
     ) -> Self:
-        """Cluster documents.
+        """Compute the clusters of documents, and their distinctive words.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         *,
         progress: ProgressCallback | None = None,
     ) -> Int64Array:
-        """Cluster documents, and return the cluster of each document (`labels_`).
+        """Compute clusters, and return the cluster number of each document (`labels_`).
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return self.fit(X, progress=progress).labels_
 
     def predict(self, X: DocumentsLike, *, progress: ProgressCallback | None = None) -> Int64Array:
-        """Return the cluster with the nearest center for each document.
+        """Return for each new document the number of the cluster with the nearest center.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return labels
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per document of `fit`, in plain types.
+        """Return a dict per fitted document: position, cluster, distance from the center.
 
         A record has the position of the document, its cluster (-1 with nothing to compare), its
         distance from the center of the cluster (None outside of clusters), and whether it is the
@@ -341,7 +341,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return self._index
 
     def picture(self) -> GroupMap:
-        """Return a map of the documents, with the clusters and their words.
+        """Return a two-dimensional map of the documents with clusters and words, as `GroupMap`.
 
         Similar clusters are close together on the map, as far as two dimensions allow. A document
         is close to its cluster, and toward other similar clusters.
@@ -367,15 +367,15 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return GroupMap(groups, self._points, self.labels_[kept], int(np.sum(~kept)))
 
     def to_text(self, *, width: int = 80) -> str:
-        """Return the size, words, and central document of each cluster as text; see `picture`."""
+        """Return a text table of clusters: size, distinctive words, and central document."""
         return self.picture().to_text(width=width)
 
     def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
-        """Return a map of the documents as SVG; see `picture`."""
+        """Draw the map of documents and clusters as SVG; see `picture`."""
         return self.picture().to_svg(title=title, width=width, embedded=embedded)
 
     def to_html(self, *, title: str = "Clusters of documents") -> str:
-        """Return a page with the map and a table of the clusters; see `picture`."""
+        """Return an HTML page with the map and a table of the clusters; see `picture`."""
         return self.picture().to_html(title=title)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
@@ -478,7 +478,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return documents
 
     def _column_words(self, documents: Any) -> list[str] | None:  # noqa: ANN401
-        """Return the words of the columns of numbers, if given."""
+        """Return the words that name the columns of a matrix of documents, or None."""
         if self.feature_names is None:
             return None
         if not are_numbers(documents):
@@ -496,7 +496,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return words
 
     def _make_method(self, documents: Any) -> ClusterMethod:  # noqa: ANN401
-        """Create the method that the parameters select."""
+        """Create the clustering method that the parameter `method` selects."""
         self._metric = self.metric
         if self.metric is None and self.method != "kmeans":
             of_words = self.model is None and not (are_numbers(documents) and self.vectors is None)
@@ -504,7 +504,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return self._method_of(self._metric)
 
     def _method_of(self, metric: MetricLike | None) -> ClusterMethod:
-        """Create the method for a metric. If None, k-means with its default metric."""
+        """Create the clustering method for a metric; k-means has a default metric."""
         if self.method == "kmeans":
             metric = "cosine" if metric is None else metric
             if metric not in ("cosine", "euclidean", "l2"):
@@ -540,7 +540,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         counts: WordCounts | None,
         found: Partition,
     ) -> None:
-        """Set the fitted attributes, with the largest cluster first."""
+        """Set `labels_` and the other fitted attributes, with clusters by descending size."""
         order = order_by_size(found.labels, found.central)
         numbers = np.argsort(order)[found.labels]
         own = found.own

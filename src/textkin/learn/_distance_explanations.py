@@ -1,4 +1,4 @@
-"""Explanations of distances of vectors and word sequences, as parts that sum to a total."""
+"""Explanations of distances between vectors, and of edit distances, as sums of parts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def vector_reasons(
     y: Any,  # noqa: ANN401
     name: Callable[[int], str],
 ) -> Contributions:
-    """Compute the contribution of each column to a distance or similarity of two vectors.
+    """Split a distance or similarity of two vectors into one contribution per column.
 
     The contributions sum to the distance for "l1", to the squared distance for "l2" and
     "squared-l2", and to the similarity of `pairwise_similarities` for "cosine", "hellinger"
@@ -55,7 +55,7 @@ def vector_reasons(
 
 
 def edit_reasons(a: Sequence[str], b: Sequence[str]) -> Contributions | None:
-    """Return the edits that change one word sequence into another; each contributes 1.
+    """Explain an edit distance by its edits, or return None for very long sequences.
 
     Return None if the sequences are too long to align.
     """
@@ -68,7 +68,7 @@ def edit_reasons(a: Sequence[str], b: Sequence[str]) -> Contributions | None:
 
 
 def _nonzero_columns(x: Any, y: Any) -> tuple[Int64Array, Float64Array, Float64Array]:  # noqa: ANN401
-    """Return the columns where either row is not 0, and the values of both rows there."""
+    """Return the columns where two rows are not both 0, and the values of both rows there."""
     if sparse.issparse(x) or sparse.issparse(y):
         both = sparse.csr_array(sparse.vstack([x, y]))
         columns = np.unique(both.indices[both.data != 0]).astype(np.int64)
@@ -129,7 +129,7 @@ def _shares(row: Float64Array) -> Float64Array:
 
 
 def _edits(a: Sequence[str], b: Sequence[str]) -> Iterator[str]:
-    """Yield a shortest list of edits, from the last to the first."""
+    """Yield descriptions of a shortest list of edits from `a` to `b`, last edit first."""
     table = _edit_table(a, b)
     i, j = len(a), len(b)
     while i or j:
@@ -147,7 +147,7 @@ def _edits(a: Sequence[str], b: Sequence[str]) -> Iterator[str]:
 
 
 def _edit_table(a: Sequence[str], b: Sequence[str]) -> Int32Array:
-    """Compute the edit distances of all prefixes of two sequences, row by row."""
+    """Compute the table of edit distances between all prefixes of `a` and of `b`."""
     numbers: dict[str, int] = {}
     first, second = (
         np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)

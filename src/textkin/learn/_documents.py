@@ -1,4 +1,4 @@
-"""Conversion of documents for `textkin.learn`: texts, token lists, or rows of numbers."""
+"""Uniform access to documents that are texts, token lists, or rows of a matrix."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ DocumentsLike: TypeAlias = (
 
 
 def listed(X: Any, name: str = "X") -> Any:  # noqa: ANN401 (whatever users pass)
-    """Convert documents to a list of texts or token lists, or to rows of numbers.
+    """Convert any input of documents to a list of texts or token lists, or to a matrix.
 
     Raises
     ------
@@ -81,40 +81,40 @@ def listed(X: Any, name: str = "X") -> Any:  # noqa: ANN401 (whatever users pass
 
 
 def are_numbers(X: object) -> bool:
-    """Return True if `listed` returned rows of numbers."""
+    """Return True if documents from `listed` are a matrix, and False if they are a list."""
     return not isinstance(X, list)
 
 
 def size(X: Any) -> int:  # noqa: ANN401
-    """Return the number of documents in a result of `listed`."""
+    """Return the number of documents in a list or matrix from `listed`."""
     return len(X) if isinstance(X, list) else int(X.shape[0])
 
 
 def part(X: Any, rows: Any) -> Any:  # noqa: ANN401 (what `listed` returned; positions)
-    """Return the documents at `rows` from a result of `listed`."""
+    """Return the documents at positions `rows` of a list or matrix from `listed`."""
     return [X[row] for row in rows] if isinstance(X, list) else X[rows]
 
 
 def one(X: Any, row: int) -> Any:  # noqa: ANN401
-    """Return one document: a text, a token list, or a matrix with one row of numbers."""
+    """Return one document from `listed`: a text, a token list, or a matrix with one row."""
     return X[row] if isinstance(X, list) else X[[row]]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedDocument:
-    """Document of a loaded estimator: its ID, and its text or tokens."""
+    """Document of an estimator read from a folder: its ID, and its text or tokens."""
 
     id: str
     text: Any
 
 
 def csr_or_dense(rows: Any) -> Any:  # noqa: ANN401
-    """Return rows as a `csr_array` if they are sparse, otherwise unchanged."""
+    """Convert a sparse matrix to `csr_array`; return other matrices unchanged."""
     return sparse.csr_array(rows) if sparse.issparse(rows) else rows  # type: ignore[call-overload]
 
 
 def saved_documents(X: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Convert a result of `listed` to values that can be saved.
+    """Convert documents from `listed` to values for `save`.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def saved_documents(X: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def restored_documents(state: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Rebuild documents from the result of `saved_documents`; raise if it is invalid."""
+    """Create documents from the result of `saved_documents`, or raise if it is invalid."""
     if set(state) == {"rows"}:
         rows = state["rows"]
         if not isinstance(rows, np.ndarray | sparse.csr_array) or rows.ndim != 2:
@@ -176,7 +176,7 @@ def id_of(document: object) -> str | None:
 
 
 def beginning_of(document: object) -> str:
-    """Return the beginning of a text or token list; empty for a row of numbers."""
+    """Return the first characters of a text or of joined tokens, or "" for a row of numbers."""
     text = text_of(document)
     if isinstance(text, list | tuple):
         text = " ".join(map(str, text[:_BEGINNING]))
@@ -184,7 +184,7 @@ def beginning_of(document: object) -> str:
 
 
 def _numbers(rows: Any, name: str) -> Any:  # noqa: ANN401
-    """Return rows of numbers unchanged; raise for arrays of strings."""
+    """Return a matrix of documents unchanged; raise TypeError if it holds strings."""
     if rows.dtype.kind not in "US":
         return rows
     if rows.ndim == 1:
@@ -211,7 +211,7 @@ def _are_texts(items: list[Any]) -> bool:
 
 
 def _has_tokens(item: object) -> bool:
-    """Return True for a document of token vectors, with one row per token."""
+    """Return True if a document is an array of token vectors, one row per token."""
     return hasattr(item, "vectors") or (isinstance(item, np.ndarray) and item.ndim == 2)
 
 

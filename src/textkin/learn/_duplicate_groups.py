@@ -1,4 +1,4 @@
-"""Results of a search for duplicates: groups in one set, and repeats between two sets."""
+"""Results of `find_duplicates`: groups within one collection, and repeats of another one."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -18,7 +18,7 @@ __all__ = ["DuplicateGroup", "Duplicates", "Repeat", "Repeats"]
 
 
 class DuplicateGroup(Sequence[Duplicate]):
-    """Documents that duplicate each other: the representative, then the other members.
+    """Group of equal or similar documents; the first document is the representative.
 
     The other members are in the order of their distances from the representative.
 
@@ -51,21 +51,21 @@ class DuplicateGroup(Sequence[Duplicate]):
 
     @property
     def representative(self) -> Duplicate:
-        """Document with the most neighbors in the group, see `find_duplicates`."""
+        """Document to keep: the one with the most duplicates in the group."""
         return self._members[0]
 
     @property
     def positions(self) -> list[int]:
-        """Positions of the documents, in ascending order."""
+        """Positions of the group's documents in the input, in ascending order."""
         return sorted(member.position for member in self._members)
 
     @property
     def diameter(self) -> float:
-        """Largest distance of a member from the representative."""
+        """Largest distance of a document of the group from the representative."""
         return max(member.distance for member in self._members)
 
     def explain(self, member: Duplicate | int) -> Comparison | Contributions | None:
-        """Explain the distance of a member from the representative.
+        """Explain why a member is similar to the representative, by the parts of the distance.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class DuplicateGroup(Sequence[Duplicate]):
 
 
 class Duplicates(DuplicateResult[DuplicateGroup]):
-    """Groups of duplicates in one set of documents, in descending size; see `find_duplicates`.
+    """Groups of duplicates within one collection, largest first; result of `find_duplicates`.
 
     Chains of pairs link the documents of a group: the distance of two members can exceed the
     radius if other members are between them. Each member has its distance from the
@@ -145,21 +145,21 @@ class Duplicates(DuplicateResult[DuplicateGroup]):
 
     @property
     def representatives(self) -> Int64Array:
-        """Position of the representative of each group."""
+        """Position of the representative document of each group."""
         return self._groups.representatives
 
     @cached_property
     def removed(self) -> Int64Array:
-        """Positions of redundant documents: all members of groups except the representatives."""
+        """Positions of redundant documents: members of groups that are not representatives."""
         return np.setdiff1d(np.flatnonzero(self.labels >= 0), self.representatives)
 
     @cached_property
     def kept(self) -> Int64Array:
-        """Positions of representatives and of documents without duplicates."""
+        """Positions of documents to keep: representatives, and documents without duplicates."""
         return np.setdiff1d(np.arange(self.n_documents), self.removed)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per member of a group, in plain types.
+        """Return a dict per member of each group: group, position, ID, distance, and reason.
 
         A record has the group, the position of the representative, the position and ID of the
         member, its distance from the representative, and the reason.
@@ -192,7 +192,7 @@ class Duplicates(DuplicateResult[DuplicateGroup]):
 
 
 class Repeat:
-    """Document that duplicates documents of another set.
+    """Document that duplicates one or more documents of the other collection (`against`).
 
     Attributes
     ----------
@@ -219,16 +219,16 @@ class Repeat:
 
     @property
     def name(self) -> str:
-        """ID, or the position for a document without an ID."""
+        """ID of the document, or its position as a string if it has no ID."""
         return str(self.position) if self.id is None else self.id
 
     @property
     def matches(self) -> tuple[Duplicate, ...]:
-        """Documents of the other set that it duplicates, by distance, then by position."""
+        """Duplicates of this document in the other collection, nearest first."""
         return self._repeats._matches(self.position)
 
     def explain(self, match: Duplicate | int | None = None) -> Comparison | Contributions | None:
-        """Explain the distance from a document of the other set.
+        """Explain why this document is similar to one of `matches` (default: the nearest).
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Repeat:
 
 
 class Repeats(DuplicateResult[Repeat]):
-    """Documents that duplicate documents of another set; see `find_duplicates(against=...)`.
+    """Documents that duplicate documents of another collection; result with `against`.
 
     Attributes
     ----------
@@ -320,21 +320,21 @@ class Repeats(DuplicateResult[Repeat]):
 
     @property
     def share(self) -> float:
-        """Fraction of the documents that duplicate documents of the other set."""
+        """Fraction of the documents that have a duplicate in the other collection."""
         return len(self) / self.n_documents if self.n_documents else 0.0
 
     @property
     def removed(self) -> Int64Array:
-        """Positions of redundant documents: duplicates of documents of the other set."""
+        """Positions of documents that have a duplicate in the other collection."""
         return self.positions
 
     @cached_property
     def kept(self) -> Int64Array:
-        """Positions of documents without duplicates in the other set."""
+        """Positions of documents that have no duplicate in the other collection."""
         return np.setdiff1d(np.arange(self.n_documents), self.positions)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per repeat, in plain types.
+        """Return a dict for each duplicate with its nearest match in the other collection.
 
         A record has the position and ID of the document, the position and ID of the nearest
         document of the other set, its distance, the reason, and the number of documents of the

@@ -1,4 +1,4 @@
-"""Base of the results of a search for duplicates, and their drawing as tables."""
+"""Base class of the results of `find_duplicates`, and their output as tables."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Document that duplicates another document.
+    """Duplicate of another document, with its position, ID, distance, and the reason.
 
     Attributes
     ----------
@@ -52,11 +52,11 @@ class Duplicate:
 
     @property
     def name(self) -> str:
-        """ID, or the position for a document without an ID."""
+        """ID of the document, or its position as a string if it has no ID."""
         return str(self.position) if self.id is None else self.id
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the position, ID, distance, and reason in plain types."""
+        """Return position, ID, distance, and reason as a dict of JSON types."""
         return {
             "position": self.position,
             "id": self.id,
@@ -67,7 +67,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedDocuments:
-    """Documents and settings of a search for duplicates.
+    """Documents that `find_duplicates` compares, with metric, radius, and fitted measure.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class ComparedDocuments:
         return found if isinstance(found, str) else None
 
     def text(self, position: int) -> str:
-        """Return the text or the words of a document; empty for a row of numbers."""
+        """Return the text or joined tokens of a document, or "" for a row of numbers."""
         if are_numbers(self.documents):
             return ""
         text = text_of(self.documents[position])
@@ -114,7 +114,7 @@ class ComparedDocuments:
     def duplicates(
         self, of: int, positions: Int64Array, distances: Float64Array
     ) -> tuple[Duplicate, ...]:
-        """Create the records of all duplicates of one document."""
+        """Create a `Duplicate` for each document that duplicates the document `of`."""
         reasons = self._reasons(of, positions, distances)
         return tuple(
             self.duplicate(at, distance, reason)
@@ -124,12 +124,12 @@ class ComparedDocuments:
         )
 
     def duplicate(self, at: int, distance: float, reason: str) -> Duplicate:
-        """Create the record of a duplicate from its position, distance, and reason."""
+        """Create the `Duplicate` of a document from its position, distance, and reason."""
         position = at if at < self.n_documents else at - self.n_documents
         return Duplicate(position, self.id(at), self.text(at), distance, reason)
 
     def explain(self, position: int, of: int) -> Comparison | Contributions | None:
-        """Explain the distance of two documents, or return None if the search was for equality."""
+        """Explain the distance of two documents by its parts, or return None for equality."""
         if self.measure is None:
             return None
         numbers = are_numbers(self.documents)
@@ -137,7 +137,7 @@ class ComparedDocuments:
         return self.measure.explain(query, of)
 
     def criterion(self) -> str:
-        """Return the criterion for duplicates as a phrase."""
+        """Return the criterion for duplicates as text, such as "wmd at most 0.5"."""
         if self.radius is None:
             return "the same text" if self.metric == "text" else "the same words"
         return f"{self.metric} at most {self.radius:g}"
@@ -174,7 +174,7 @@ def _has_vectors(document: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Table of duplicates.
+    """Table of duplicates: title, column names, and rows, to print as text or HTML.
 
     Attributes
     ----------
@@ -195,14 +195,14 @@ class Table:
 
 
 class DuplicateResult(DrawnResult, TableResult, Sequence[_Item]):
-    """Sequence of results that creates its items on access, and draws itself as tables."""
+    """Base class of results: a lazy sequence of groups or repeats that prints as a table."""
 
     _compared: ComparedDocuments
     _pairs: PairBlock | None
 
     @abstractmethod
     def _item(self, at: int) -> _Item:
-        """Create the item at a position."""
+        """Create the group or repeat at an index of the sequence."""
 
     @overload
     def __getitem__(self, at: int) -> _Item: ...
@@ -219,22 +219,22 @@ class DuplicateResult(DrawnResult, TableResult, Sequence[_Item]):
 
     @property
     def n_documents(self) -> int:
-        """Number of documents of the set."""
+        """Number of documents in the collection that was searched."""
         return self._compared.n_documents
 
     @property
     def metric(self) -> str:
-        """Criterion: "text", "bag", or the name of a metric."""
+        """Criterion for duplicates: "text", "bag", or the name of a metric."""
         return self._compared.metric
 
     @property
     def radius(self) -> float | None:
-        """Largest distance of duplicates, or None for equal documents."""
+        """Maximum distance of duplicates, or None if only equal documents count."""
         return self._compared.radius
 
     @property
     def pairs(self) -> PairBlock:
-        """Pairs of duplicates, by position; the first document represents its copies.
+        """All pairs of duplicates as positions and distances, sorted by position.
 
         Raises
         ------
@@ -256,14 +256,14 @@ class DuplicateResult(DrawnResult, TableResult, Sequence[_Item]):
 
     @abstractmethod
     def _summary(self) -> str:
-        """Return one line that counts the duplicates."""
+        """Return one line that counts the groups or repeats, and names the criterion."""
 
     @abstractmethod
     def _tables(self, limit: int) -> tuple[list[Table], str]:
-        """Return tables of the first `limit` items, and a note on the other items."""
+        """Return tables of the first `limit` groups or repeats, and a note on the others."""
 
     def to_text(self, *, limit: int = 10, width: int = 80) -> str:
-        """Draw the result as text.
+        """Return the duplicates as a text table for a terminal.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class DuplicateResult(DrawnResult, TableResult, Sequence[_Item]):
         return _draw_text(self._summary(), *self._tables(limit), width=width)
 
     def to_html(self, *, limit: int = 100) -> str:
-        """Draw the result as a self-contained HTML page.
+        """Return the duplicates as a self-contained HTML page.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class DuplicateResult(DrawnResult, TableResult, Sequence[_Item]):
 
 
 def _draw_text(summary: str, tables: Sequence[Table], more: str, *, width: int) -> str:
-    """Draw tables as text below a summary; `more` is a note on items that are not shown."""
+    """Format a summary, tables, and the note `more` as text."""
     integer(40).check("width", width)
     lines = [summary]
     for table in tables:
@@ -317,12 +317,12 @@ def _draw_text(summary: str, tables: Sequence[Table], more: str, *, width: int) 
 
 
 def _draw_html(summary: str, tables: Sequence[Table], more: str) -> str:
-    """Draw tables as HTML for a notebook."""
+    """Format a summary, tables, and the note `more` as HTML for a notebook."""
     return "\n".join([f"<p>{escape_markup(summary)}</p>", *_markup(tables), _paragraph(more)])
 
 
 def _draw_page(summary: str, tables: Sequence[Table], more: str) -> str:
-    """Draw tables as an HTML page."""
+    """Format a summary, tables, and the note `more` as a self-contained HTML page."""
     title, _, rest = summary.partition(": ")
     return render_page(title, [f"<p>{escape_markup(rest)}</p>", *_markup(tables), _paragraph(more)])
 

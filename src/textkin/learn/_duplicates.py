@@ -1,4 +1,4 @@
-"""Search for equal and near-duplicate documents, in one set or between two sets."""
+"""`find_duplicates`: equal and near-duplicate documents, in one or between two collections."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, TypeAlias, overload
@@ -110,7 +110,7 @@ def find_duplicates(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Duplicates | Repeats:
-    """Find equal or near-duplicate documents, in one set or between two sets.
+    """Find equal or near-duplicate documents, in one collection or between two.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _near_pairs(
     columns: Int64Array | None,
     progress: ProgressCallback | None,
 ) -> Iterator[PairBlock]:
-    """Yield the pairs of distinct documents within the radius, or nothing without a radius."""
+    """Yield blocks of pairs of distinct documents within the radius, if there is one."""
     if compared.measure is None or compared.radius is None or not len(rows):
         return
     yield from compared.measure.below_among(compared.radius, rows, columns, progress=progress)
@@ -292,7 +292,7 @@ def _near_pairs(
 def _distances_to_representatives(
     measure: Measure | None, groups: Groups, firsts: Int64Array, pairs: PairBlock | None
 ) -> Float64Array:
-    """Return the distance of each document from its representative; 0 outside of groups."""
+    """Return each document's distance from the representative of its group, or 0."""
     distances = np.zeros(len(firsts))
     if measure is None:
         return distances
@@ -350,7 +350,7 @@ def _find_repeats(
 
 
 def _equal_pairs(keys: list[bytes], rows: Int64Array, columns: Int64Array) -> PairBlock:
-    """Return the pairs of documents with the same key."""
+    """Return the pairs of documents at `rows` and `columns` that have the same key."""
     there = {keys[column]: column for column in columns.tolist()}
     pairs = [(row, there[keys[row]]) for row in rows.tolist() if keys[row] in there]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -361,12 +361,12 @@ def _equal_pairs(keys: list[bytes], rows: Int64Array, columns: Int64Array) -> Pa
 
 
 def _name_of(metric: DuplicateMetric) -> str:
-    """Return the name of a criterion."""
+    """Return the name of a metric, or the class name of an estimator passed as metric."""
     return metric if isinstance(metric, str) else type(metric).__name__
 
 
 def _check_radius(radius: object, metric: DuplicateMetric) -> None:
-    """Raise if a metric has no valid radius, or equality has a radius."""
+    """Raise if a distance metric lacks a valid radius, or a search for equality has a radius."""
     if isinstance(metric, str) and metric in _EQUALITY:
         if radius is not None:
             raise ParameterError(
@@ -391,7 +391,7 @@ def _check_radius(radius: object, metric: DuplicateMetric) -> None:
 
 
 def _check_symmetric(metric: DuplicateMetric) -> None:
-    """Raise ValueError if a metric depends on the order of the two documents."""
+    """Raise ValueError if swapping the two documents can change the metric."""
     name = metric if isinstance(metric, str) else metric.metric
     if name in _ONE_SIDED:
         raise ParameterError(
@@ -403,7 +403,7 @@ def _check_symmetric(metric: DuplicateMetric) -> None:
 
 
 def _check_unused(metric: str, **given: object) -> None:
-    """Raise ValueError if an argument is given that equality does not use."""
+    """Raise ValueError for arguments that have no effect in a search for equal documents."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(
@@ -415,7 +415,7 @@ def _check_unused(metric: str, **given: object) -> None:
 
 
 def _first_equals(keys: list[bytes], empty: BoolArray) -> Int64Array:
-    """Return the position of the first equal document; an empty document equals only itself."""
+    """Return the position of each document's first equal; empty documents equal no other."""
     return first_of_equals(
         [b"" if nothing else key for key, nothing in zip(keys, empty.tolist(), strict=True)]
     )
@@ -452,7 +452,7 @@ def _make_keys(
 
 
 def _concatenate(own: Any, other: Any) -> Any:  # noqa: ANN401 (what `listed` returned)
-    """Concatenate the documents of both sets.
+    """Return the documents of both collections as one list or matrix.
 
     Raises
     ------
@@ -497,7 +497,7 @@ def _has_no_words(
     model: Any,  # noqa: ANN401 (a transformer of anybody's)
     stop_words: StopWords,
 ) -> bool:
-    """Return True if a vocabulary must be learned and no document has a word."""
+    """Return True if words must be counted, but no document has any."""
     if not size(documents):
         return True
     if are_numbers(documents) or is_transport(metric) or metric == "edit" or takes_texts(model):

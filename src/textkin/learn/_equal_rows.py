@@ -1,4 +1,4 @@
-"""Keys that identify equal documents, and groups of documents from pairs.
+"""Byte keys that are equal for equal documents, and groups of documents linked by pairs.
 
 A dictionary finds equal keys by hash and compares them byte by byte, so a hash collision never
 groups distinct documents, and no pair of documents is compared.
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def first_of_equals(keys: Sequence[bytes]) -> Int64Array:
-    """Return the position of each key's first occurrence; empty keys are all distinct."""
+    """Return the index of each key's first occurrence; empty keys equal no other key."""
     seen: dict[bytes, int] = {}
     places = (seen.setdefault(key, at) if key else at for at, key in enumerate(keys))
     return np.fromiter(places, np.int64, len(keys))
@@ -47,7 +47,7 @@ def keys_of_texts(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[bytes]:
-    """Return a key of the words of each text or token list; empty for documents without words.
+    """Return a byte key of each document's words; equal for equal words, empty without words.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def keys_of_texts(
 
 
 def check_one_kind(documents: Sequence[Any], name: str) -> None:
-    """Raise TypeError if documents mix texts and token lists."""
+    """Raise TypeError if some documents are texts and others are token lists."""
     if documents and isinstance(text_of(documents[0]), str):
         for _ in _texts(documents, name):
             pass
@@ -85,7 +85,7 @@ def check_one_kind(documents: Sequence[Any], name: str) -> None:
 
 
 def has_words(documents: Sequence[Any], stop_words: StopWords) -> bool:
-    """Return True if any document has a word other than stop words."""
+    """Return True if any document has a word that is not a stop word."""
     if documents and not isinstance(text_of(documents[0]), str):
         return any(_word_lists(documents))
     reader = TermReader(prepare(stop_words=stop_words))
@@ -93,7 +93,7 @@ def has_words(documents: Sequence[Any], stop_words: StopWords) -> bool:
 
 
 def keys_of_words(documents: Iterable[Iterable[str]], *, ordered: bool = True) -> list[bytes]:
-    """Return a key of each token list."""
+    """Return a byte key of each token list, with or without regard to the order of tokens."""
     numbers: dict[str, int] = {}
     keys = []
     for words in documents:
@@ -103,14 +103,14 @@ def keys_of_words(documents: Iterable[Iterable[str]], *, ordered: bool = True) -
 
 
 def keys_of_rows(values: Any) -> list[bytes]:  # noqa: ANN401 (sparse or dense)
-    """Return a key of each row, sparse or dense; empty for a sparse row without values."""
+    """Return a byte key of each row of a sparse or dense matrix."""
     if isinstance(values, np.ndarray):
         return [row.tobytes() for row in np.ascontiguousarray(values)]
     return keys_of_entries(values.indptr, values.indices, values.data)
 
 
 def keys_of_entries(starts: Any, columns: Any, values: Any) -> list[bytes]:  # noqa: ANN401 (arrays)
-    """Return a key of each row in CSR format; empty for a row without values."""
+    """Return a byte key of each row of a CSR matrix; empty for a row without values."""
     columns = columns.astype(np.int64, copy=False)  # the same width for every array
     return [
         columns[begin:end].tobytes() + values[begin:end].tobytes()
@@ -119,7 +119,7 @@ def keys_of_entries(starts: Any, columns: Any, values: Any) -> list[bytes]:  # n
 
 
 def _keys(ids: Any, offsets: Any, *, ordered: bool) -> list[bytes]:  # noqa: ANN401 (arrays)
-    """Return a key of each document from its word IDs."""
+    """Return a byte key of each document from its word IDs."""
     if not ordered:
         documents = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         ids = ids[np.lexsort((ids, documents))]
@@ -156,7 +156,7 @@ _BATCH = 2**20  # pairs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Groups of documents, in descending size; ties go to the group with the first document.
+    """Groups of linked documents, largest first, with a label for each document.
 
     Attributes
     ----------
@@ -177,12 +177,12 @@ class Groups:
         return len(self.representatives)
 
     def members(self, group: int) -> Int64Array:
-        """Return the positions of the documents of a group, in ascending order."""
+        """Return the positions of the documents of one group, in ascending order."""
         return self.order[self.starts[group] : self.starts[group + 1]]
 
 
 class PairBuffer:
-    """Buffer of pairs that is discarded if there are too many.
+    """Buffer of document pairs that discards all of them above a limit, to save memory.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class PairBuffer:
         self.count = 0
 
     def add(self, block: PairBlock) -> None:
-        """Add a block; beyond the limit, discard all pairs."""
+        """Add a block of pairs; if there are more than the limit, discard all pairs."""
         self.count += block.rows.size
         if self.count > self._limit:
             self._blocks = None
@@ -204,7 +204,7 @@ class PairBuffer:
             self._blocks.append(block)
 
     def all(self) -> PairBlock | None:
-        """Return all pairs by position, or None if they were discarded."""
+        """Return all pairs sorted by position, or None if they were discarded."""
         if self._blocks is None:
             return None
         pairs = concatenate_pairs(self._blocks)
@@ -213,7 +213,7 @@ class PairBuffer:
 
 
 def concatenate_pairs(blocks: list[PairBlock]) -> PairBlock:
-    """Concatenate blocks of pairs."""
+    """Concatenate blocks of document pairs into one `PairBlock`."""
     none = np.empty(0, np.int64)
     return PairBlock(
         np.concatenate([none, *(block.rows for block in blocks)]),
@@ -223,7 +223,7 @@ def concatenate_pairs(blocks: list[PairBlock]) -> PairBlock:
 
 
 def link_pairs(firsts: Int64Array, pairs: Iterable[PairBlock], kept: PairBuffer) -> Groups:
-    """Group equal documents, and documents that a chain of pairs links.
+    """Compute groups of documents that are equal or connected by pairs (components).
 
     The pairs are read once; memory use is a few numbers per document.
 
@@ -270,7 +270,7 @@ def link_pairs(firsts: Int64Array, pairs: Iterable[PairBlock], kept: PairBuffer)
 
 
 def _merge_groups(labels: Int64Array, pairs: PairBlock) -> Int64Array:
-    """Merge the groups of each pair, and return the new labels."""
+    """Merge the groups of the two documents of each pair; return each document's label."""
     n = len(labels)
     ends = labels[pairs.rows], labels[pairs.columns]
     graph = sparse.coo_array((np.ones(len(pairs), dtype=np.int8), ends), shape=(n, n))

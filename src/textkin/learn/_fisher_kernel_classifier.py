@@ -170,7 +170,7 @@ class FisherKernelClassifier(DocumentClassifier):
         *,
         progress: ProgressCallback | None = None,
     ) -> Self:
-        """Fit the models to all documents, and the SVM to the labeled documents.
+        """Fit PLSA models to all documents, and a linear SVM to the labeled documents.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class FisherKernelClassifier(DocumentClassifier):
         return self
 
     def decision_function(self, X: DocumentsLike) -> Float64Array:
-        """Compute decision scores.
+        """Return the SVM scores of documents, one per class (one in all for two classes).
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class FisherKernelClassifier(DocumentClassifier):
         *,
         feature_names: "WordLookup | Mapping[str, int] | Sequence[str] | None" = None,
     ) -> Contributions:
-        """Explain the score of a document by its words and factors.
+        """Split the SVM score of a document into contributions of its words and factors.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class FisherKernelClassifier(DocumentClassifier):
         return np.concatenate([-scores, scores], axis=1) if scores.shape[1] == 1 else scores
 
     def _owners(self, features: NDArray[Any]) -> NDArray[Any]:
-        """Return the word of each feature; -1 for factors."""
+        """Return the word column that each kernel feature belongs to, or -1 for factors."""
         owners = np.array(features, dtype=np.int64)
         start, columns = 0, self.kernel_.n_features_in_
         for model in self.kernel_.models_:

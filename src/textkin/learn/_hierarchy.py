@@ -1,4 +1,4 @@
-"""Agglomerative clustering: SciPy's on a distance matrix, or on a graph of nearest neighbors."""
+"""Agglomerative clustering: on the full distance matrix, or on a graph of nearest neighbors."""
 
 import heapq
 from typing import Any, TypeAlias
@@ -37,7 +37,7 @@ _MAX_JUDGES = 128  # members that select the central document of a cluster, with
 
 
 class AgglomerativeMethod(DistanceMethod):
-    """Agglomerative clustering on any measure."""
+    """Agglomerative clustering of documents by any distance measure."""
 
     def find(
         self,
@@ -46,7 +46,7 @@ class AgglomerativeMethod(DistanceMethod):
         random: RandomState,
         progress: ProgressCallback | None,
     ) -> Partition:
-        """Merge documents into clusters, and find the central document of each cluster."""
+        """Merge documents into clusters, and select the central document of each cluster."""
         distances = self._fit_distances(documents, settings)
         n = len(distances)
         whole = n <= settings.max_matrix  # the matrix has all distances
@@ -71,7 +71,7 @@ class AgglomerativeMethod(DistanceMethod):
 def _merge(
     distances: DocumentDistances, settings: ClusterSettings, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Merge the documents by the matrix or over a graph; return all merges."""
+    """Compute all merges of documents, from the distance matrix or the neighbor graph."""
     if len(distances) <= settings.max_matrix:
         merges = link_matrix(distances.fill(progress), settings.linkage)
     elif settings.linkage == "complete":
@@ -93,7 +93,7 @@ def _merge(
 def _select_central(
     distances: DocumentDistances, labels: Int64Array, random: RandomState
 ) -> Int64Array:
-    """Return the document of each cluster with the smallest total distance to its members."""
+    """Return for each cluster the document with the least total distance to the others."""
     central = []
     for members in _members(labels):
         judges = members
@@ -111,7 +111,7 @@ def _distances_to_center(
     far: Float64Array,
     largest: Int64Array,
 ) -> Float64Array:
-    """Return the distance of each document from its center.
+    """Return the distance of each document from the central document of its cluster.
 
     `far` holds the distances from the centers of the `largest` clusters.
     """
@@ -126,13 +126,13 @@ def _distances_to_center(
 
 
 def _members(labels: Int64Array) -> list[Int64Array]:
-    """Return the indices of the members of each cluster, in ascending order."""
+    """Return for each cluster the ascending positions of its documents."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
 
 
 def link_matrix(matrix: Float64Array, how: Linkage) -> Float64Array:
-    """Return the merges of a distance matrix, in the format of `scipy.cluster.hierarchy`."""
+    """Compute the linkage matrix of a distance matrix, as `scipy.cluster.hierarchy` does."""
     if len(matrix) == 1:
         return np.empty((0, 4))
     found: Float64Array = scipy_linkage(squareform(matrix, checks=False), how)
@@ -142,7 +142,7 @@ def link_matrix(matrix: Float64Array, how: Linkage) -> Float64Array:
 def build_neighbor_graph(
     distances: DocumentDistances, n_neighbors: int, progress: ProgressCallback | None = None
 ) -> Edges:
-    """Connect every distinct document with its nearest neighbors.
+    """Return the edges from every distinct document to its nearest neighbors.
 
     The first document represents its copies: otherwise, all neighbors of a document with many
     copies would be its copies.
@@ -160,7 +160,7 @@ def build_neighbor_graph(
 def link_graph(
     distances: DocumentDistances, edges: Edges, how: Linkage, max_matrix: int
 ) -> Float64Array:
-    """Return the merges of documents along the edges of a graph, in the format of SciPy.
+    """Compute the linkage matrix of documents that merge along the edges of a graph.
 
     Equal documents merge first; the edges of the first document belong to all of them.
 
@@ -187,7 +187,7 @@ def link_graph(
 def cut_merges(
     merges: Float64Array, n_clusters: int | None, distance_threshold: float | None
 ) -> Int64Array:
-    """Return the group of each document, from the number of groups or the largest distance.
+    """Cut a linkage matrix into clusters, by their number or the largest merge distance.
 
     Groups are numbered in the order of their first documents.
     """
@@ -206,7 +206,7 @@ def cut_merges(
 
 
 class _Forest:
-    """Groups of documents that merge along edges, the two nearest groups first."""
+    """Groups of documents during agglomeration along graph edges, nearest groups first."""
 
     def __init__(self, firsts: Int64Array, edges: Edges, how: Linkage) -> None:
         low, high, lengths = edges
@@ -232,7 +232,7 @@ class _Forest:
             self._merge(self._find(int(firsts[at])), at, 0.0)
 
     def grow(self) -> None:
-        """Merge until no edge is left between two groups."""
+        """Merge the two nearest connected groups until no edge connects two groups."""
         queued: dict[tuple[int, int], float] = {}
         while self._queue:
             key, a, b = heapq.heappop(self._queue)
@@ -250,18 +250,18 @@ class _Forest:
             self._merge(a, b, key * self.farthest)
 
     def parts(self) -> Int64Array:
-        """Return the root document of each remaining group."""
+        """Return the root document of each group that is left."""
         return np.array([at for at in range(self.n) if self._root[at] == at], dtype=np.int64)
 
     def heads(self, parts: Int64Array) -> Int64Array:
-        """Return the most central document of each group, the one closest to its neighbors."""
+        """Return the central document of each group: the one nearest to its neighbors."""
         roots = np.array([self._find(at) for at in range(self.n)])
         order = np.lexsort((np.arange(self.n), -self._degree, roots))
         first = np.searchsorted(roots[order], parts)
         return order[first].astype(np.int64)
 
     def join(self, parts: Int64Array, merges: Float64Array) -> None:
-        """Merge the remaining groups, in the order of the merges of their heads."""
+        """Merge the unconnected groups in the order of a linkage of their central documents."""
         roots = parts.tolist()
         for a, b, height, _ in merges.tolist():
             roots.append(self._merge(roots[int(a)], roots[int(b)], max(height, self.farthest)))
@@ -274,7 +274,7 @@ class _Forest:
         return at
 
     def _merge(self, a: int, b: int, height: float) -> int:
-        """Merge the group with fewer neighbors into the other one; return the root."""
+        """Merge two groups, the one with fewer neighbors into the other; return the new root."""
         if len(self._near[a]) < len(self._near[b]):
             a, b = b, a
         if self.merges:

@@ -1,4 +1,4 @@
-"""k-means on vectors of documents."""
+"""k-means clustering of documents, represented by LSI or other vectors."""
 
 from functools import cache
 from itertools import pairwise
@@ -43,7 +43,7 @@ _DECIMALS = {4: 5, 8: 12}  # by item size: number of decimals to which equal row
 
 
 class KMeansMethod(ClusterMethod):
-    """k-means on any representation of documents.
+    """k-means clustering of documents by their vectors.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class KMeansMethod(ClusterMethod):
         random: RandomState,
         progress: ProgressCallback | None,
     ) -> Partition:
-        """Cluster documents around means; the document nearest to a mean is central."""
+        """Cluster document vectors by k-means; the document nearest to a mean is its center."""
         assert settings.n_clusters is not None
         model = self._model
         if model is None and not are_numbers(documents):
@@ -111,7 +111,7 @@ class KMeansMethod(ClusterMethod):
         means: Float64Array | None,
         progress: ProgressCallback | None,
     ) -> RankedRows:
-        """Find the nearest mean of each document."""
+        """Return for each new document the cluster with the nearest mean."""
         rows, empty = self._prepare(*self._representation.transform(documents))
         found = nearest_rows(rows, means, "l2", 1, n_jobs=self._n_jobs, progress=progress)
         kept = np.flatnonzero(~empty)
@@ -119,7 +119,7 @@ class KMeansMethod(ClusterMethod):
         return RankedRows(starts, found.rows[kept], found.scores[kept])
 
     def state(self) -> dict[str, Any]:
-        """Return the fitted representation, to be saved."""
+        """Return the fitted vocabulary and model of the document vectors, for `save`."""
         return self._representation.state()
 
     def restore(
@@ -130,7 +130,7 @@ class KMeansMethod(ClusterMethod):
         *,
         of_numbers: bool,
     ) -> None:
-        """Restore the fitted representation."""
+        """Restore the fitted vocabulary and model of the document vectors from `state`."""
         if not (
             isinstance(means, np.ndarray)
             and means.dtype == np.float64
@@ -142,7 +142,7 @@ class KMeansMethod(ClusterMethod):
         self._representation.restore_state(state, means.shape[1], of_numbers=of_numbers)
 
     def _prepare(self, rows: Any, empty: BoolArray) -> tuple[Any, BoolArray]:  # noqa: ANN401
-        """Return rows to cluster, L2-normalized for cosine, and a mask of the excluded rows."""
+        """Return vectors to cluster (L2-normalized for cosine), and a mask of empty documents."""
         if self._metric != "cosine":
             return rows, empty
         rows = unit_rows(rows)
@@ -151,7 +151,7 @@ class KMeansMethod(ClusterMethod):
 
 
 class LatentWords(SavedEstimator, TransformerMixin, BaseEstimator):
-    """Latent dimensions (LSI) of word counts weighted by tf-idf with 1 + ln n.
+    """Latent semantic indexing (LSI) of tf-idf weights: the default vectors of k-means.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class LatentWords(SavedEstimator, TransformerMixin, BaseEstimator):
 
     @rollback_on_error
     def fit(self, X: Bags, y: object = None) -> Self:
-        """Fit the word weights and the dimensions to bags."""
+        """Fit the tf-idf weights and the LSI dimensions to bags of words."""
         self.tfidf_ = TfIdf(sublinear=True)
         weighed = self.tfidf_.fit_transform(X)
         if not weighed.nnz:  # all documents have the same words, and their idf is 0
@@ -186,7 +186,7 @@ class LatentWords(SavedEstimator, TransformerMixin, BaseEstimator):
             check_is_fitted(part)
 
     def transform(self, X: Bags) -> Any:  # noqa: ANN401 (an array)
-        """Return the latent dimensions of bags."""
+        """Return the LSI vector of each bag of words."""
         return self.lsi_.transform(self.tfidf_.transform(X))
 
 
@@ -199,7 +199,7 @@ def _fit_k_means(
     n_jobs: int | None,
     progress: ProgressCallback | None = None,
 ) -> tuple[Int64Array, Float64Array]:
-    """Return the cluster of each row, and the means, from the best of `n_init` initializations.
+    """Run k-means `n_init` times; return the labels and the means of the best run.
 
     Initializations run concurrently, each on one thread. Sums then have one order, and the result
     is bit-identical for any number of threads.
@@ -231,12 +231,12 @@ def _fit_k_means(
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Return a controller of the loaded thread pools; finding them is slow."""
+    """Return a cached controller of BLAS threads, because creating one is slow."""
     return ThreadpoolController()
 
 
 def unit_rows(rows: Any) -> Any:  # noqa: ANN401 (dense or sparse)
-    """L2-normalize rows; rows of zeros stay zero."""
+    """L2-normalize the rows of a matrix; zero rows stay zero."""
     if not isinstance(rows, np.ndarray):
         rows = rows.copy()
         lines = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -253,7 +253,7 @@ def unit_rows(rows: Any) -> Any:  # noqa: ANN401 (dense or sparse)
 
 
 def count_distinct_rows(rows: Any, *, normalize: bool = False) -> int:  # noqa: ANN401
-    """Count the distinct rows; rows are equal if they differ by less than rounding errors.
+    """Count the distinct rows of a matrix, up to rounding errors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layouts of documents in the plane: from their vectors, or from distances to cluster centers."""
+"""Two-dimensional layouts of documents for maps, from vectors or from cluster distances."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ _PULL = 2.0  # weight of the nearest center
 
 
 def map_layout(rows: Float64Array, progress: ProgressCallback | None = None) -> Float64Array:
-    """Compute coordinates of documents in the unit square from their vectors.
+    """Compute x and y of each document in the unit square, so that similar vectors are close.
 
     Each point moves toward its 15 nearest neighbors by cosine, and away from randomly sampled
     points, as in UMAP with the kernel 1 / (1 + d²). In each of 600 rounds, a point takes one step
@@ -66,7 +66,7 @@ def map_layout(rows: Float64Array, progress: ProgressCallback | None = None) -> 
 
 
 def _embed(rows: Float64Array, progress: ProgressCallback | None) -> Float64Array:
-    """Compute coordinates of unit vectors in the unit square."""
+    """Compute x and y in the unit square for L2-normalized vectors."""
     n = len(rows)
     if n < 3:
         return np.linspace([0.25, 0.5], [0.75, 0.5], n) if n > 1 else np.full((n, 2), 0.5)
@@ -76,14 +76,14 @@ def _embed(rows: Float64Array, progress: ProgressCallback | None) -> Float64Arra
 
 
 def _find_neighbors(rows: Float64Array, progress: ProgressCallback | None) -> Int64Array:
-    """Find the nearest rows of each row."""
+    """Return the positions of the nearest rows of each row."""
     k = min(_NEIGHBORS, len(rows) - 1)
     found = nearest_rows(rows, None, "squared-l2", k, progress=progress)
     return found.rows.reshape(len(rows), k)
 
 
 def _initial_points(rows: Float64Array) -> Float64Array:
-    """Return the first two principal components, with noise that separates equal rows."""
+    """Return the first two principal components of rows, with noise to separate equal rows."""
     centered = rows - rows.mean(axis=0)
     _, vectors = np.linalg.eigh(centered.T @ centered)
     axes = vectors[:, ::-1][:, :2]
@@ -101,7 +101,7 @@ def _initial_points(rows: Float64Array) -> Float64Array:
 def _attract_and_repel(
     points: Float64Array, neighbors: Int64Array, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Move each point toward its neighbors, and away from randomly sampled points."""
+    """Move each point toward its neighbors, and away from random points; return the points."""
     n, k = neighbors.shape
     random = np.random.default_rng(_SEED)
     x, y = points[:, 0].copy(), points[:, 1].copy()
@@ -130,7 +130,7 @@ def _attract_and_repel(
 
 
 def _fit_in_square(points: Float64Array) -> Float64Array:
-    """Rotate points so that their longest axis is horizontal, and scale them to the unit square."""
+    """Rotate points so that their longest axis is horizontal, and scale to the unit square."""
     centered = points - np.median(points, axis=0)
     _, axes = np.linalg.eigh(centered.T @ centered)
     axes = axes[:, ::-1] * np.sign(axes[:, ::-1][np.abs(axes[:, ::-1]).argmax(axis=0), [0, 1]])
@@ -142,7 +142,7 @@ def _fit_in_square(points: Float64Array) -> Float64Array:
 
 
 def cluster_layout(far: Float64Array, labels: Int64Array) -> Float64Array:
-    """Compute coordinates of documents in the plane from their distances to cluster centers.
+    """Compute x and y of documents from their distances to the cluster centers.
 
     Multidimensional scaling (SMACOF) lays out the centers: the target distance of two centers is
     the mean distance of the documents of one cluster from the center of the other. A document is
@@ -184,7 +184,7 @@ def cluster_layout(far: Float64Array, labels: Int64Array) -> Float64Array:
 
 
 def _scale_to_plane(distances: Float64Array) -> Float64Array:
-    """Compute points in the plane that approximate the given distances (SMACOF)."""
+    """Compute points in the plane that approximate a distance matrix, by SMACOF."""
     n = len(distances)
     middle = np.eye(n) - 1 / n
     values, vectors = np.linalg.eigh(-0.5 * middle @ (distances * distances) @ middle)

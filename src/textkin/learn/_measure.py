@@ -1,4 +1,4 @@
-"""Measures: fitted documents, and distances of documents and queries from them.
+"""Base class `Measure`: distances between fitted documents, and from queries to them.
 
 Classification, clustering, and duplicate search use documents only through `Measure`. There are
 two kinds: transport between words, whose exact search skips most distances, and vectors, which are
@@ -35,7 +35,7 @@ MetricLike: TypeAlias = str | WordMover | TokenMover
 
 
 class Measure(ABC):
-    """Fitted documents with a measure: distances between them, and from queries to them.
+    """Fitted documents with a distance, for the classifier, clustering, and duplicates.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class Measure(ABC):
 
     @abstractmethod
     def fit(self, X: Any) -> "Measure":  # noqa: ANN401 (what `listed` returned)
-        """Keep the documents, and fit the weights or the model of the measure to them."""
+        """Store the documents, and fit word weights or the vector model to them."""
 
     def state(self) -> dict[str, Any]:
-        """Return the fitted state as savable values."""
+        """Return the documents and fitted values, for `save`."""
         return {"documents": saved_documents(self.documents), **self._fitted_state()}
 
     def restore(self, state: dict[str, Any], n_documents: int) -> None:
-        """Restore and check what `state` returned; an untrusted file may hold any values."""
+        """Restore the result of `state` from an untrusted file, after validation."""
         self.documents = restored_documents(state["documents"])
         self._restore_fitted(state)
         if not len(self) == size(self.documents) == n_documents:
@@ -71,11 +71,11 @@ class Measure(ABC):
 
     @abstractmethod
     def _fitted_state(self) -> dict[str, Any]:
-        """Return the fitted state without the documents."""
+        """Return the fitted values of the measure without the documents, for `save`."""
 
     @abstractmethod
     def _restore_fitted(self, state: dict[str, Any]) -> None:
-        """Restore the fitted state; the documents are set."""
+        """Restore the fitted values of the measure; the documents are already restored."""
 
     @abstractmethod
     def nearest(
@@ -85,7 +85,7 @@ class Measure(ABC):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the `k` nearest documents of each query; ties go to the lowest position.
+        """Return the `k` fitted documents nearest to each query; ties go to the lowest position.
 
         With fewer documents, each query finds all of them. An empty query finds none. If `queries`
         is None, every fitted document is a query and does not find itself.
@@ -99,7 +99,7 @@ class Measure(ABC):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the `k` nearest documents of each document in `rows`, only among `rows`.
+        """Return for each fitted document in `rows` its `k` nearest others within `rows`.
 
         No document of `rows` may be empty. The result holds indices into `rows`; no document finds
         itself.
@@ -113,7 +113,7 @@ class Measure(ABC):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Yield the pairs with a distance of at most `threshold`, in blocks of ascending rows.
+        """Yield blocks of pairs of a query and a fitted document within `threshold`.
 
         `rows` are positions of queries, `columns` are positions of documents. If `queries` is None,
         yield each pair of fitted documents once (row < column). Empty documents are in no pair.
@@ -128,14 +128,14 @@ class Measure(ABC):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Yield the pairs of `below` between the documents `rows` and the documents `columns`.
+        """Yield blocks of pairs within `threshold` between the documents `rows` and `columns`.
 
         If `columns` is None, compare the documents `rows`, which ascend, with each other.
         """
 
     @abstractmethod
     def keys(self) -> list[bytes]:
-        """Return a key for each document; documents with equal keys have equal distances."""
+        """Return a byte key per fitted document; equal keys mean equal distances to all others."""
 
     @abstractmethod
     def between(
@@ -145,7 +145,7 @@ class Measure(ABC):
         *,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the matrix of distances between the documents `rows` and `columns`.
+        """Return the matrix of distances from the documents `rows` to the documents `columns`.
 
         The distance of an empty document is infinity, also from itself.
         """
@@ -158,7 +158,7 @@ class Measure(ABC):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest of the documents `columns` for each query.
+        """Return the nearest of the fitted documents `columns` for each query.
 
         The result holds indices into `columns`; ties go to the lowest index. An empty query finds
         nothing.
@@ -166,7 +166,7 @@ class Measure(ABC):
 
     @abstractmethod
     def explain(self, query: Any, row: int) -> Comparison | Contributions | None:  # noqa: ANN401
-        """Explain the distance of a query from the document `row`.
+        """Explain the distance from a query to the fitted document `row` by its parts.
 
         `query` is one document: a text, a list of tokens, or one row of numbers. Return None if
         there is no explanation, for example for an empty document.
@@ -178,7 +178,7 @@ class Measure(ABC):
         k: int,
         found: tuple[Int64Array, Float64Array],
     ) -> SearchCertificate | None:
-        """Prove that the `k` nearest documents found for a query are correct.
+        """Return a certificate that a query's `k` nearest documents are right, or None.
 
         `found` holds the positions and distances from `nearest`. Return None if the measure has no
         proofs.
@@ -187,7 +187,7 @@ class Measure(ABC):
 
 
 def is_transport(metric: MetricLike) -> bool:
-    """Return True if a metric compares documents by transport."""
+    """Return True if a metric is a transport distance: a name such as "wmd", or an estimator."""
     return isinstance(metric, WordMover | TokenMover) or metric in TRANSPORT_METRICS
 
 
@@ -199,7 +199,7 @@ def make_measure(
     stop_words: StopWords = "smart",
     n_jobs: int | None = None,
 ) -> Measure:
-    """Create an unfitted measure from the parameters of an estimator.
+    """Create the unfitted `Measure` for a metric and the parameters of an estimator.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""k-medoids: documents that minimize the distances of the other documents from them."""
+"""k-medoids clustering (FasterPAM): centers are documents."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _LEAST_GAIN = 1e-12  # relative to the cost; a smaller gain is rounding
 
 
 class KMedoidsMethod(DistanceMethod):
-    """k-medoids on any measure."""
+    """k-medoids clustering of documents by any distance measure."""
 
     def find(
         self,
@@ -33,7 +33,7 @@ class KMedoidsMethod(DistanceMethod):
         random: RandomState,
         progress: ProgressCallback | None,
     ) -> Partition:
-        """Find medoids, and the nearest medoid of each document."""
+        """Select the medoids, and assign each document to its nearest medoid."""
         distances = self._fit_distances(documents, settings)
         n = len(distances)
         whole = n <= settings.max_matrix  # the matrix has all distances
@@ -57,7 +57,7 @@ def select_medoids(
     random: RandomState,
     progress: ProgressCallback | None = None,
 ) -> Int64Array:
-    """Select k medoids that minimize the total distance to the nearest medoid.
+    """Return k documents that minimize the total distance of all documents to the nearest.
 
     With at most `max_matrix` documents, swap medoids until no swap lowers the total. With more
     documents, run the same search on a random sample of `max_matrix` documents (CLARA).
@@ -100,7 +100,7 @@ def select_medoids(
 
 
 def seed_medoids(matrix: Float64Array, k: int, random: RandomState, note: str = "") -> Int64Array:
-    """Sample `k` documents, each with a probability proportional to its distance from the sample.
+    """Sample `k` initial medoids by their distance from the medoids chosen before (k-means++).
 
     Raises
     ------
@@ -121,7 +121,7 @@ def seed_medoids(matrix: Float64Array, k: int, random: RandomState, note: str = 
 
 
 def swap_medoids(matrix: Float64Array, medoids: Int64Array) -> Int64Array:
-    """Swap medoids with other documents until no swap lowers the total distance (FasterPAM).
+    """Replace medoids by other documents until no swap lowers the total distance (FasterPAM).
 
     Let a be the distance of a document from its medoid, b the distance from its second-nearest
     medoid, and d the distance from a candidate c. Replacing the medoid m by c changes the total
@@ -156,7 +156,7 @@ def swap_medoids(matrix: Float64Array, medoids: Int64Array) -> Int64Array:
 def _nearest_two(
     matrix: Float64Array, medoids: Int64Array
 ) -> tuple[Int64Array, Float64Array, Float64Array]:
-    """Return the nearest medoid of each document, and the distances of its two nearest medoids."""
+    """Return each document's nearest medoid, and its distances to the nearest two medoids."""
     far = matrix[medoids]
     two = np.partition(far, 1, axis=0)
     return far.argmin(axis=0), two[0], two[1]

@@ -1,4 +1,4 @@
-"""Nearest-neighbor classification of documents, with evidence."""
+"""`NearestNeighborClassifier`: labels from the nearest training documents, with evidence."""
 
 import warnings
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ _TRANSFORMER = Constraint(
 
 
 class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
-    r"""Nearest-neighbor classifier for texts and vectors.
+    r"""k-nearest-neighbor classifier for texts or vectors, with evidence for each label.
 
     The nearest training documents vote for the label of a document. The metric can be the exact
     Word Mover's Distance, one of its lower bounds, or a metric of vectors. `evidence` returns the
@@ -223,7 +223,7 @@ class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
     def fit(
         self, X: DocumentsLike, y: LabelsLike = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the measure to training documents; with `tune`, choose the number of neighbors.
+        """Fit the distance measure to labeled documents; if `tune`, choose `n_neighbors`.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
     def predict(
         self, X: DocumentsLike, *, progress: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        """Predict the label of each document.
+        """Return the label with the most votes of the nearest training documents.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
     def predict_proba(
         self, X: DocumentsLike, *, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Return the shares of the votes for each class.
+        """Return the share of the neighbors' votes that each class receives.
 
         Parameters
         ----------
@@ -379,7 +379,7 @@ class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
     def evidence(
         self, X: DocumentsLike, *, progress: ProgressCallback | None = None
     ) -> EvidenceList:
-        """Return the neighbors of each document, with their votes and explanations.
+        """Return the evidence for each predicted label: neighbors, votes, and explanations.
 
         Parameters
         ----------
@@ -459,7 +459,7 @@ class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
         return found, Ballot.of(found, self._labels)
 
     def _count_votes(self, ballot: Ballot) -> tuple[Float64Array, Float64Array]:
-        """Return the weights of the neighbors' votes, and the shares of the classes."""
+        """Return the weight of each neighbor's vote, and the vote share of each class."""
         weights = self._voting.weights(ballot, len(self.classes_))
         return weights, shares_of_classes(ballot, weights, self.class_prior_)
 
@@ -498,7 +498,7 @@ class NearestNeighborClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reasons:
-    """Explanations of the neighbors of one document, for `Evidence`."""
+    """Source of explanations and certificates for the neighbors of one document."""
 
     measure: Measure
     document: Any

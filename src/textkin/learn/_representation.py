@@ -1,4 +1,4 @@
-"""Vectors of documents: counted words for texts, then an optional model."""
+"""Conversion of documents to vectors: word counts, then an optional model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ __all__ = ["Representation", "are_zero_rows"]
 
 
 class Representation:
-    """Vectors of documents: counts of words for texts and token lists, then a model.
+    """Converter of documents to vectors: words are counted, then a model may transform.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Representation:
         self.words: Any = None
 
     def fit_transform(self, X: Any) -> tuple[Any, BoolArray]:  # noqa: ANN401
-        """Fit to documents; return their vectors, and a mask of the empty documents."""
+        """Fit vocabulary and model; return the document vectors, and a mask of empty ones."""
         given = X
         self.model_ = None if self._given is None else clone(self._given)
         if not are_numbers(X) and not takes_texts(self.model_):
@@ -71,7 +71,7 @@ class Representation:
         return self._with_empty(vectors, given)
 
     def transform(self, X: Any) -> tuple[Any, BoolArray]:  # noqa: ANN401
-        """Return the vectors of documents, and a mask of the empty documents."""
+        """Return the vectors of new documents, and a mask of the empty documents."""
         given = X
         if not are_numbers(X) and not takes_texts(self.model_):
             if self._vocabulary is None:
@@ -83,7 +83,7 @@ class Representation:
         return self._with_empty(vectors, given)
 
     def names(self, given: Sequence[str] | None = None) -> Sequence[str] | None:
-        """Return the names of the columns of the vectors, or None if the columns have no names.
+        """Return the name of each vector column, or None if the columns have no names.
 
         `given` are the names of the columns of the input, for rows of numbers.
         """
@@ -99,7 +99,7 @@ class Representation:
 
     @property
     def counted_words(self) -> list[str] | None:
-        """Vocabulary of the counts, or None if nothing is counted."""
+        """Vocabulary of the counted words, or None for documents that are vectors."""
         return None if self._vocabulary is None else list(self._vocabulary.words)
 
     def restore(
@@ -108,7 +108,7 @@ class Representation:
         model: Any,  # noqa: ANN401
         columns: int,
     ) -> "Representation":
-        """Restore the fitted state from saved parts.
+        """Set the fitted vocabulary and model, and return this representation.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Representation:
         return self
 
     def state(self) -> dict[str, Any]:
-        """Return the fitted vocabulary and model, as values that can be saved."""
+        """Return the fitted vocabulary and model, for `save`."""
         words = self.counted_words
         return {
             "words": None if words is None else np.array(words, dtype=object),
@@ -135,7 +135,7 @@ class Representation:
         }
 
     def restore_state(self, state: dict[str, Any], columns: int, *, of_numbers: bool) -> None:
-        """Restore and check what `state` returned; an untrusted file may hold any values.
+        """Restore the result of `state` from an untrusted file, after validation.
 
         `columns` is the number of columns of the vectors; `of_numbers` is True if `fit` took rows
         of numbers.
@@ -154,7 +154,7 @@ class Representation:
             raise ValueError("there must be words if they are counted")
 
     def _fit_count(self, X: list[Any]) -> Bags:
-        """Learn the vocabulary of texts or token lists, and count its words."""
+        """Learn the vocabulary of texts or token lists, and return their bags of words."""
         self._vocabulary = None
         if _are_token_lists(X):
             words = {word for words in X for word in words}
@@ -180,7 +180,7 @@ class Representation:
         return bags
 
     def _with_empty(self, vectors: Any, given: Any) -> tuple[Any, BoolArray]:  # noqa: ANN401
-        """Convert vectors to an array, and return a mask of the empty documents with them."""
+        """Return vectors as a CSR or dense array, and a mask of empty documents."""
         is_sparse: bool = sparse.issparse(vectors)
         vectors = vectors.tocsr() if is_sparse else np.asarray(vectors)
         empty = are_zero_rows(vectors)
@@ -192,7 +192,7 @@ class Representation:
 
 
 def are_zero_rows(vectors: Any) -> BoolArray:  # noqa: ANN401
-    """Return a mask of the rows that hold only zeros."""
+    """Return a mask that is True for rows of a matrix with only zeros."""
     if vectors.ndim != 2:  # a later check raises
         return np.zeros(len(vectors), dtype=np.bool_)
     if not isinstance(vectors, np.ndarray):
@@ -203,7 +203,7 @@ def are_zero_rows(vectors: Any) -> BoolArray:  # noqa: ANN401
 
 
 def _keeps_columns(model: Any) -> bool:  # noqa: ANN401
-    """Return True if a model weights the columns of its input without making new ones."""
+    """Return True if a model's output has the columns of its input, as a weighting has."""
     if model is None or isinstance(model, OneToOneFeatureMixin):
         return True
     steps: Any = getattr(model, "steps", ())

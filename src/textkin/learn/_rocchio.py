@@ -1,4 +1,4 @@
-"""Rocchio's classifier: the class whose prototype has the highest cosine with a document."""
+"""`RocchioClassifier`: the class whose mean document has the highest cosine."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -27,7 +27,7 @@ __all__ = ["RocchioClassifier"]
 
 
 class RocchioClassifier(DocumentClassifier):
-    """Rocchio classifier: predicts the class whose prototype has the highest cosine.
+    """Rocchio (nearest-centroid) classifier: highest cosine of a document and a class prototype.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class RocchioClassifier(DocumentClassifier):
 
     @rollback_on_error
     def fit(self, X: DocumentsLike, y: LabelsLike = None) -> Self:
-        """Fit the prototypes to labeled documents.
+        """Compute the prototype vector of each class from labeled documents.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class RocchioClassifier(DocumentClassifier):
 
     @property
     def prototypes_(self) -> Rows:
-        """Mean or sum of the documents of each class."""
+        """Prototype of each class: the mean or sum of its document vectors, one row per class."""
         check_is_fitted(self)
         if self.prototype == "sum":
             return self.sums_
@@ -156,7 +156,7 @@ class RocchioClassifier(DocumentClassifier):
         return means
 
     def similarity(self, X: DocumentsLike) -> Float64Array:
-        """Compute the cosines of documents and prototypes.
+        """Return the cosine of each document with the prototype of each class.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class RocchioClassifier(DocumentClassifier):
         return self._scores(self._rows(X))
 
     def decision_function(self, X: DocumentsLike) -> Float64Array:
-        """Compute decision scores from the cosines, in scikit-learn's format.
+        """Return decision scores: cosines per class, or their difference for two classes.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class RocchioClassifier(DocumentClassifier):
         *,
         feature_names: "WordLookup | Mapping[str, int] | Sequence[str] | None" = None,
     ) -> Contributions:
-        """Explain the cosine of a document and a prototype by words.
+        """Split the cosine of a document and a class prototype into contributions of words.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class RocchioClassifier(DocumentClassifier):
         *,
         n_words: int = 10,
     ) -> Topics:
-        """Return the words with the highest weights in each prototype, largest class first.
+        """Return the words with the largest weights in each class prototype, as `Topics`.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ def _sum_classes(rows: Rows, codes: Int64Array, n_classes: int) -> Rows:
 
 
 def _unit(rows: Rows) -> Rows:
-    """L2-normalize rows; rows of zeros stay zero."""
+    """L2-normalize the rows of a sparse matrix; zero rows stay zero."""
     given: Any = rows
     unit: Rows = sparse.csr_array(
         (normalize_rows(given, rows.data, "l2"), rows.indices, rows.indptr), shape=rows.shape

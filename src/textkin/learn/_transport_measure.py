@@ -1,4 +1,4 @@
-"""Measure by transport: the exact search, or one of its bounds."""
+"""Distance measure by transport: Word Mover's Distance or one of its lower bounds."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +28,7 @@ __all__ = ["TransportMeasure"]
 
 
 class TransportMeasure(Measure):
-    """Documents as weighted words, with the distance of a `WordMover` or `TokenMover`.
+    """Documents as weighted words, compared by a `WordMover` or `TokenMover`.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class TransportMeasure(Measure):
             self.parts_of = "the exact distance"
 
     def fit(self, X: Any) -> "TransportMeasure":  # noqa: ANN401
-        """Keep the documents, and learn word weights from them if the settings require it."""
+        """Store the documents, and learn word weights if the mover needs a corpus for them."""
         self.documents = X
         self.mover.fit(X)
         self.empty: BoolArray = self.engine.rows.are_empty()
@@ -61,12 +61,12 @@ class TransportMeasure(Measure):
 
     @property
     def engine(self) -> TransportEngine:
-        """Transport engine over the documents."""
+        """`TransportEngine` over the fitted documents."""
         engine: TransportEngine = self.mover.engine()
         return engine
 
     def read_queries(self, queries: Any) -> DocumentRows:  # noqa: ANN401
-        """Convert queries to the format of the engine."""
+        """Convert query documents to rows for the transport engine."""
         rows: DocumentRows = self.mover.read_queries(queries)
         return rows
 
@@ -77,7 +77,7 @@ class TransportMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents by the metric of the mover."""
+        """Return the `k` fitted documents nearest to each query by the mover's metric."""
         engine = self.engine
         options: SearchOptions = self.mover.search_options(k)
         rows = engine.rows if queries is None else self.read_queries(queries)
@@ -91,7 +91,7 @@ class TransportMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents of each document in `rows`, only among `rows`."""
+        """Return for each fitted document in `rows` its `k` nearest others within `rows`."""
         some = self.engine.among(rows)
         options: SearchOptions = self.mover.search_options(k)
         without = np.arange(len(some), dtype=np.int64)
@@ -104,7 +104,7 @@ class TransportMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Yield the pairs within `threshold`; bounds exclude most pairs before exact distances."""
+        """Yield pairs of a query and a document within `threshold`; bounds prune most pairs."""
         engine = self.engine
         options: SearchOptions = self.mover.search_options(None, float(threshold))
         if queries is None:
@@ -120,7 +120,7 @@ class TransportMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Yield the pairs within `threshold` among given documents; bounds exclude most pairs."""
+        """Yield pairs within `threshold` of the documents `rows` and `columns`, with pruning."""
         engine = self.engine
         options: SearchOptions = self.mover.search_options(None, float(threshold))
         found = rows if columns is None else columns
@@ -133,7 +133,7 @@ class TransportMeasure(Measure):
             yield PairBlock(rows[block.rows], found[block.columns], block.distances)
 
     def keys(self) -> list[bytes]:
-        """Return a key of each document's words and counts; keys of token vectors are distinct."""
+        """Return a byte key of each document's words and counts; unique for token vectors."""
         rows = self.engine.rows
         return keys_of_entries(rows.indptr, rows.indices, rows.counts)
 
@@ -144,7 +144,7 @@ class TransportMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the exact distances between the documents `rows` and `columns`."""
+        """Return the matrix of exact distances from documents `rows` to documents `columns`."""
         engine = self.engine
         options: SearchOptions = self.mover.search_options()
         options = replace(options, algorithm="brute")
@@ -160,13 +160,13 @@ class TransportMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest of the documents `columns` for each query."""
+        """Return the nearest of the fitted documents `columns` for each query."""
         options: SearchOptions = self.mover.search_options(1)
         some = self.engine.among(columns)
         return some.search(self.read_queries(queries), options, progress=progress)
 
     def explain(self, query: Any, row: int) -> Comparison | None:  # noqa: ANN401
-        """Return the transport plan of words or tokens, or None if a document is empty."""
+        """Return the flow between a query and a document, or None if one of them is empty."""
         # Text without metadata, so that the figure shows it.
         query, document = text_of(query), text_of(one(self.documents, row))
         if self.empty[row] or self._is_empty(query):
@@ -180,7 +180,7 @@ class TransportMeasure(Measure):
         k: int,
         found: tuple[Int64Array, Float64Array],
     ) -> SearchCertificate:
-        """Repeat the search, and record a proof for each document."""
+        """Repeat the search for a query, and return a certificate with a verdict per document."""
         options: SearchOptions = self.mover.search_options(k)
         return self.engine.certificate(self._read_one(query), found, options)
 

@@ -1,4 +1,4 @@
-"""Choice of the number of neighbors on a validation split."""
+"""Choice of the number of neighbors by the error on a validation split."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -21,7 +21,7 @@ _EACH = 5  # one of 5 documents is in the validation split
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuning:
-    """Result of tuning: the validation errors, and the best number of neighbors.
+    """Validation error for each number of neighbors, and the best number.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Tuning:
 
 
 def hold_out(labels: Int64Array, random: np.random.RandomState) -> tuple[Int64Array, Int64Array]:
-    """Split documents into a training and a validation split (4:1), stratified by class.
+    """Split documents 4:1 into training and validation positions, stratified by class.
 
     Documents are shuffled within their classes, and every fifth document of all classes in
     sequence is in the validation split: the share of a class is exact up to one document. The
@@ -111,7 +111,7 @@ def tune_neighbors(
     random: np.random.RandomState,
     progress: ProgressCallback | None,
 ) -> Tuning:
-    """Choose the number of neighbors from one search for the documents of a validation split.
+    """Choose the number of neighbors that has the lowest error on a validation split.
 
     The search finds the largest number of neighbors; prefixes serve the smaller numbers.
     """

@@ -1,4 +1,4 @@
-"""Vectors as a measure of documents, compared by a metric of `pairwise_distances`."""
+"""Distance measure of document vectors, by any metric of `pairwise_distances`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ _OF_COUNTS = ("hellinger", "jaccard", "weighted-jaccard")  # tf-idf would change
 
 
 class VectorMeasure(Measure):
-    """Vectors of documents and a metric of `pairwise_distances`, or word sequences for "edit".
+    """Document vectors compared by a metric, or word sequences compared by "edit".
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class VectorMeasure(Measure):
             )
 
     def fit(self, X: Any) -> "VectorMeasure":  # noqa: ANN401
-        """Keep the documents and their vectors."""
+        """Store the documents, and fit and compute their vectors."""
         self.documents = X
         self.vectors, self.empty = self._read(X, self.representation.fit_transform)
         return self
@@ -105,7 +105,7 @@ class VectorMeasure(Measure):
         )
 
     def vectors_of(self, X: Any) -> tuple[Any, BoolArray]:  # noqa: ANN401
-        """Return the vectors of queries, and a mask of the queries with nothing to compare."""
+        """Return the vectors of query documents, and a mask of the empty ones."""
         return self._read(X, self.representation.transform)
 
     def _queried(self, queries: Any) -> tuple[Any, BoolArray, Any]:  # noqa: ANN401
@@ -136,7 +136,7 @@ class VectorMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents from all distances, block by block."""
+        """Return the `k` fitted documents nearest to each query, from all distances in blocks."""
         allowed = ~self.empty if self.empty.any() else None
         queried, empty, documents = self._queried(queries)
         if not len(empty):
@@ -159,7 +159,7 @@ class VectorMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents from the distances between the documents `rows`."""
+        """Return for each fitted document in `rows` its `k` nearest others within `rows`."""
         some = part(self.vectors, rows)
         return nearest_rows(some, None, self.metric, k, n_jobs=self.n_jobs, progress=progress)
 
@@ -170,7 +170,7 @@ class VectorMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Yield the pairs within `threshold` from all distances, block by block."""
+        """Yield blocks of pairs within `threshold`, from all distances in blocks."""
         queried, empty, documents = self._queried(queries)
         if not len(empty):
             return
@@ -191,7 +191,7 @@ class VectorMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Yield the pairs within `threshold` among the given documents, block by block."""
+        """Yield blocks of pairs within `threshold` of the documents `rows` and `columns`."""
         found = rows if columns is None else columns
         if not len(rows) or not len(found):
             return
@@ -211,7 +211,7 @@ class VectorMeasure(Measure):
                 yield PairBlock(first[kept], second[kept], near.scores[kept])
 
     def keys(self) -> list[bytes]:
-        """Return a key of each document: the bytes of its vector, or of its words for "edit"."""
+        """Return a byte key of each document's vector, or of its word sequence for "edit"."""
         if self.metric == "edit":
             return keys_of_words(self.vectors)
         # A sparse row of zeros has an empty key, which would equal no other key.
@@ -224,7 +224,7 @@ class VectorMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the distances between the documents `rows` and `columns`."""
+        """Return the matrix of distances from the documents `rows` to the documents `columns`."""
         matrix = pairwise_distances(
             part(self.vectors, rows),
             part(self.vectors, columns),
@@ -243,7 +243,7 @@ class VectorMeasure(Measure):
         *,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest document from the distances of the documents `columns`."""
+        """Return the nearest of the fitted documents `columns` for each query."""
         queried, empty = self.vectors_of(queries)
         if not len(empty):
             return RankedRows.of([])
@@ -252,7 +252,7 @@ class VectorMeasure(Measure):
         return _drop_empty(found, empty)
 
     def explain(self, query: Any, row: int) -> Contributions | None:  # noqa: ANN401
-        """Explain the distance of a query from the document `row`, see `vector_reasons`.
+        """Split the distance from a query to the fitted document `row` into parts.
 
         Return None if either document is empty, or if two sequences are too long to align.
         """
@@ -276,13 +276,13 @@ class VectorMeasure(Measure):
 
 
 def _sequences_and_empty(X: Any) -> tuple[list[list[str]], BoolArray]:  # noqa: ANN401
-    """Return the words of each document in order, and a mask of the documents without words."""
+    """Return the word sequence of each document, and a mask of documents without words."""
     sequences = _sequences(X)
     return sequences, np.array([not words for words in sequences], dtype=bool)
 
 
 def _sequences(X: Any) -> list[list[str]]:  # noqa: ANN401
-    """Return the words of each document, in order."""
+    """Return each document as the list of its words in text order."""
     if are_numbers(X):
         raise TypeError("metric='edit' compares texts or lists of words; got rows of numbers.")
     sequences: list[list[str]] = []
@@ -297,7 +297,7 @@ def _sequences(X: Any) -> list[list[str]]:  # noqa: ANN401
 
 
 def _drop_empty(found: RankedRows, empty: BoolArray) -> RankedRows:
-    """Remove the neighbors of empty queries."""
+    """Return a search result without the neighbors of empty queries."""
     if not empty.any():
         return found
     nothing = np.empty(0, dtype=np.int64), np.empty(0)

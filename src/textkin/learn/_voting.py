@@ -1,4 +1,4 @@
-"""Voting rules: the weight of each neighbor's vote, and shares of classes."""
+"""Voting rules of nearest-neighbor classification: vote weights and class shares."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -16,7 +16,7 @@ RULES: tuple[VoteName, ...] = ("majority", "distance", "fall-back", "exponential
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ballot:
-    """Classes and distances of the neighbors of many documents, by ascending distance.
+    """Class and distance of each neighbor of many documents, nearest first, as 2-D arrays.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Ballot:
 
     @classmethod
     def of(cls, found: RankedRows, labels: Int64Array) -> "Ballot":
-        """Create a ballot from a search; `labels` are the classes of the searched documents."""
+        """Create a ballot from a search result and the class of each searched document."""
         counts = np.diff(found.indptr)
         shape = len(found), int(counts.max(initial=0))
         there = np.arange(shape[1]) < counts[:, None]
@@ -41,18 +41,18 @@ class Ballot:
         return ballot
 
     def first(self, k: int) -> "Ballot":
-        """Return the ballot with only the `k` nearest neighbors of each document."""
+        """Return a ballot with only the `k` nearest neighbors of each document."""
         return Ballot(self.labels[:, :k], self.distances[:, :k])
 
     @property
     def there(self) -> BoolArray:
-        """Mask of the entries that hold a neighbor."""
+        """Mask of the entries that hold a neighbor, not padding."""
         return self.labels >= 0
 
 
 @dataclass(frozen=True, slots=True)
 class Voting:
-    """Voting rule with its parameter.
+    """Voting rule (such as majority or distance-weighted) with its parameter.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Voting:
     gamma: float
 
     def weights(self, ballot: Ballot, n_classes: int) -> Float64Array:
-        """Compute the weight of each neighbor's vote, at least 0, up to a scale per row.
+        """Return the weight of each neighbor's vote, at least 0; only ratios within a row matter.
 
         Each row with a neighbor has a positive weight. Past the last neighbor, weights are 0.
         """
@@ -89,7 +89,7 @@ class Voting:
 def shares_of_classes(
     ballot: Ballot, weights: Float64Array, otherwise: Float64Array
 ) -> Float64Array:
-    """Compute the share of the votes for each class.
+    """Return the share of the vote weights that each class receives, per document.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def shares_of_classes(
 
 
 def _sum_votes(ballot: Ballot, weights: Any, n_classes: int) -> Float64Array:  # noqa: ANN401
-    """Sum the weights by class, in the order of the neighbors."""
+    """Sum the vote weights of each class, in the order of the neighbors."""
     there = ballot.there
     rows = np.broadcast_to(np.arange(len(there))[:, None], there.shape)[there]
     cells = rows * n_classes + ballot.labels[there]
@@ -121,7 +121,7 @@ def _sum_votes(ballot: Ballot, weights: Any, n_classes: int) -> Float64Array:  #
 
 
 def _fall_back(ballot: Ballot, n_classes: int) -> Float64Array:
-    """Drop the two farthest neighbors until a class has at least half of the votes."""
+    """Compute votes by dropping the two farthest neighbors until a class has at least half."""
     there = ballot.there
     k: Int64Array = there.sum(axis=1)
     while True:

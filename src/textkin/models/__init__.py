@@ -1,4 +1,4 @@
-"""Models that turn documents, mostly bags, into vectors."""
+"""Models that turn documents, mostly bags of words, into dense vectors."""
 
 from typing import TYPE_CHECKING
 

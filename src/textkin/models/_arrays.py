@@ -1,4 +1,4 @@
-"""Conversions to the array layouts of the core: entries of bags, padded tables, scaled rows."""
+"""Conversion of bags and arrays to the memory layouts of the compiled core."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["entries_of", "scaled_rows", "table_of"]
 
 
 def entries_of(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
-    """Return row offsets, columns, and values in the types that the core takes."""
+    """Return the CSR arrays of bags (row offsets, columns, values) in the core's types."""
     return (
         bags.indptr.astype(np.int64),
         bags.indices.astype(np.int32),
@@ -19,7 +19,7 @@ def entries_of(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
 
 
 def scaled_rows(bags: Bags, *, above: float = 0.0) -> Float64Array:
-    """Return the values of bags in float64, with rows scaled by powers of two.
+    """Return the values of bags in float64, each row scaled by a power of two.
 
     Only rows whose maximum exceeds `above` are scaled; their maximum is then about `above`, or
     about 1 if `above` is 0.
@@ -35,7 +35,7 @@ def scaled_rows(bags: Bags, *, above: float = 0.0) -> Float64Array:
 
 
 def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401
-    """Copy values to a table for the core: aligned to 64 bytes, and padded with zeros."""
+    """Copy a matrix to a table for the core: 64-byte aligned rows, padded with zeros."""
     rows, n_topics = values.shape
     size = np.dtype(dtype).itemsize
     width = -(-n_topics * size // 64) * 64 // size

@@ -1,4 +1,4 @@
-"""Passes over blocks of rows: opening a block, running a function on each, arrays between passes.
+"""Repeated passes of a fit over blocks of rows, locally or on workers of a cluster.
 
 A pass runs again on a block whose worker died, so a repeated run must have the same result. Three
 rules ensure this: an array in the folder is written under a temporary name and then renamed; its
@@ -48,7 +48,7 @@ Source: TypeAlias = "BagsLike | str | os.PathLike[str] | Callable[[], BagsLike]"
 
 @dataclass(frozen=True, slots=True)
 class BlockSummary:
-    """Summary of a block after the first pass: its shape, type, column names, and checksum."""
+    """Shape, dtype, column names, and checksum of a block of rows, from the first pass."""
 
     rows: int
     columns: int
@@ -59,7 +59,7 @@ class BlockSummary:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Block of the rows that an estimator is fitted to."""
+    """Block of training rows: an array, a file, or a function that returns the rows."""
 
     number: int
     source: Any  # a Source
@@ -68,7 +68,7 @@ class Block:
     mark: int | None = None  # checksum of the rows, known after the first pass
 
     def read(self) -> Any:  # noqa: ANN401 (bags, or dense rows)
-        """Return the rows; raise if they changed since the first pass."""
+        """Read the rows of the block; raise if they differ from the rows of the first pass."""
         rows = self.checked(self._given())
         if self.mark is not None and _mark_of(rows) != self.mark:
             raise RuntimeError(
@@ -79,7 +79,7 @@ class Block:
         return rows
 
     def read_first(self) -> tuple[Any, BlockSummary]:
-        """Read the rows in the first pass, and return them with their summary."""
+        """Read the rows of the block in the first pass; return them with their summary."""
         given = self._given()
         rows = self.checked(given)
         names = self.names or _names_of(given)
@@ -98,7 +98,7 @@ class Block:
 
 
 def dense_rows(given: Any) -> NDArray[Any]:  # noqa: ANN401 (what people give)
-    """Return dense rows of finite numbers, in float32 or float64."""
+    """Convert rows to a dense float32 or float64 array; raise if a number is not finite."""
     reject_texts("a block", given)
     return np.asarray(
         check_array(given, dtype=[np.float64, np.float32], order="C", ensure_min_samples=0)
@@ -106,7 +106,7 @@ def dense_rows(given: Any) -> NDArray[Any]:  # noqa: ANN401 (what people give)
 
 
 def is_array(source: object) -> bool:
-    """Return True for rows, False for a path or a function; raise for anything else."""
+    """Return True if a block is an array, and False if it is a path or a function to read it."""
     if isinstance(source, str | os.PathLike):
         return False
     if sparse.issparse(source) or isinstance(source, np.ndarray | list | tuple):
@@ -124,7 +124,7 @@ def is_array(source: object) -> bool:
 
 
 def _names_of(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401 (what people give)
-    """Return the column names of a data frame, if all are strings, as scikit-learn does."""
+    """Return the column names of a DataFrame if all of them are strings, or None."""
     names = tuple(getattr(given, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
 
@@ -139,7 +139,7 @@ def _mark_of(rows: Any) -> int:  # noqa: ANN401 (bags, or dense rows)
 
 
 def _read(path: Path) -> Any:  # noqa: ANN401 (an array, or a sparse one)
-    """Read a file of rows without executing anything in it."""
+    """Read a file of rows (NumPy, SciPy, or safetensors format) without unpickling anything."""
     if path.suffix == ".npz":
         with _HEADERS:
             return sparse.load_npz(path)
@@ -169,7 +169,7 @@ _HEADERS = Lock()
 
 
 def _renew_lock() -> None:
-    """Replace the lock in a forked process: a thread of the other process may hold it."""
+    """Replace the module's lock after a fork, because another thread may have held it."""
     global _HEADERS
     _HEADERS = Lock()
 
@@ -179,12 +179,12 @@ call_after_fork(_renew_lock)
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Folder of arrays that all workers of a fit can read."""
+    """Shared folder of named arrays, through which the workers of a fit exchange results."""
 
     path: Path
 
     def put(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array atomically."""
+        """Write an array to the folder under a name, atomically."""
         with (
             self._shared(),
             _renamed_to(self.file(name)) as temporary,
@@ -193,11 +193,11 @@ class Shelf:
             np.save(file, array, allow_pickle=False)
 
     def get(self, name: str) -> NDArray[Any]:
-        """Read an array into memory."""
+        """Read the array stored under a name into memory, and return it."""
         return self._read(name, None)
 
     def map(self, name: str) -> NDArray[Any]:
-        """Open an array as a memory map."""
+        """Return the array stored under a name as a read-only memory map."""
         return self._read(name, "r")
 
     def _read(self, name: str, mode: Literal["r"] | None) -> NDArray[Any]:
@@ -206,15 +206,15 @@ class Shelf:
         return found
 
     def drop(self, name: str) -> None:
-        """Remove an array, if it exists."""
+        """Delete the array stored under a name, if it exists."""
         self.file(name).unlink(missing_ok=True)
 
     def file(self, name: str) -> Path:
-        """Return the file of an array."""
+        """Return the path of the file in which the array with a name is stored."""
         return self.path / f"{name}.npy"
 
     def keep_block(self, block: Block) -> Block:
-        """Write rows in memory to a file, and return a block that reads it."""
+        """Write a block of rows in memory to a file; return a block that reads the file."""
         if not is_array(block.source):
             return block
         rows, summary = block.read_first()
@@ -235,7 +235,7 @@ class Shelf:
 
     @contextmanager
     def _shared(self) -> Iterator[None]:
-        """Name the parameter `folder` in the error of a worker that cannot find a file."""
+        """Re-raise a worker's missing-file error with the advice to share `folder`."""
         try:
             yield
         except FileNotFoundError as error:
@@ -247,7 +247,7 @@ class Shelf:
 
 @contextmanager
 def _renamed_to(file: Path) -> Iterator[Path]:
-    """Yield a temporary path, and rename it to the file if the block succeeds."""
+    """Yield a temporary path to write to, and rename it to `file` if the body succeeds."""
     temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}.tmp")
     try:
         yield temporary
@@ -262,7 +262,7 @@ _REMOVALS = 100  # attempts; a worker fails at most two of them, see `_remove`
 
 
 def _remove(folder: Path) -> None:
-    """Rename and remove a folder; workers that still write cannot find the new name.
+    """Delete a folder; it is renamed first, so that workers still writing cannot find it.
 
     A worker may have found the folder just before the rename. Its system call then adds a file
     while the folder is being removed, or renames one that was already listed, and the removal
@@ -283,7 +283,7 @@ def _remove(folder: Path) -> None:
 
 
 class Passes:
-    """Blocks of a fit, the executor of its passes, and their shelf until the fit ends."""
+    """Blocks of training rows, and the executor that calls functions with each of them."""
 
     def __init__(
         self,
@@ -332,7 +332,7 @@ class Passes:
         self._at_end.close()
 
     def _send_away(self, stack: ExitStack) -> None:
-        """Connect to the cluster, and move arrays in memory to files that its workers can read."""
+        """Connect to the cluster, and write arrays in memory to files for its workers."""
         if isinstance(self._executor, str) and self._executor != "joblib":
             client, _ = connect(self._executor)
             stack.callback(client.close)
@@ -342,7 +342,7 @@ class Passes:
     def first(
         self, work: Callable[[Any], Result], progress: ProgressCallback | None = None
     ) -> Iterator[Result]:
-        """Call a function with the rows of each block; later passes must read the same rows."""
+        """Call a function with the rows of each block, and record a summary of each block."""
         for number, (summary, result) in enumerate(self.over(_First(work), progress=progress)):
             first = self.summaries[0] if self.summaries else summary
             _check_columns(first, summary, number)
@@ -356,11 +356,11 @@ class Passes:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of all rows in one array."""
+        """Dtype that the rows of all blocks would have in one array."""
         return np.result_type(*(summary.dtype for summary in self.summaries))
 
     def set_columns(self, estimator: Any) -> None:  # noqa: ANN401 (one of several)
-        """Set the number and names of columns on the estimator, as `fit` does; after `first`."""
+        """Set `n_features_in_` and `feature_names_in_` of the estimator, as `fit` does."""
         if not any(summary.rows for summary in self.summaries):
             raise ValueError("blocks must have at least one row in total; all of them are empty.")
         estimator.n_features_in_ = self.summaries[0].columns
@@ -375,7 +375,7 @@ class Passes:
         items: Iterable[Any] | None = None,
         progress: ProgressCallback | None = None,
     ) -> Iterator[Result]:
-        """Call a function for each block, or for other items; yield the results in order."""
+        """Call a function with each block (or each of `items`); yield results in order."""
         todo = self.blocks if items is None else list(items)
         return map_blocks(
             work, todo, executor=self._executor, n_jobs=self._n_jobs, progress=progress
@@ -384,7 +384,7 @@ class Passes:
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """Task of the first pass: summarize a block, and call a function with its rows."""
+    """Picklable task of the first pass: summarize a block, and call a function with it."""
 
     work: Callable[[Any], Any]
 
@@ -394,12 +394,12 @@ class _First:
 
 
 def _absolute(source: Any) -> Any:  # noqa: ANN401 (a Source)
-    """Return an absolute path for workers in other folders, or another source unchanged."""
+    """Return a path as an absolute path, because workers run in other folders."""
     return Path(source).absolute() if isinstance(source, str | os.PathLike) else source
 
 
 def _check_columns(first: BlockSummary, summary: BlockSummary, number: int) -> None:
-    """Raise if blocks differ in their columns."""
+    """Raise if a block has other columns than the first block."""
     if summary.columns != first.columns:
         raise ValueError(
             f"All blocks must have the same columns; block 0 has {first.columns} and block "
@@ -420,7 +420,7 @@ def _shown(names: tuple[str, ...] | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BagStatistics:
-    """Word statistics of bags, and the range of their weights."""
+    """Word statistics of all bags, smallest and largest weight, and sum of squared weights."""
 
     words: WordStatistics
     least: float  # smallest weight; infinite without weights
@@ -452,7 +452,7 @@ def survey(
     estimator: Any,  # noqa: ANN401 (a TakesBags)
     progress: ProgressCallback | None = None,
 ) -> BagStatistics:
-    """Return the statistics of all blocks, and set the columns of the estimator."""
+    """Compute the word statistics of the bags in all blocks, in one pass."""
     found = None
     for part in passes.first(BagStatistics.of, progress):
         found = part if found is None else found + part

@@ -1,4 +1,4 @@
-"""One layer of a marginalized denoising autoencoder: its equations, and its output for documents.
+"""One layer of a marginalized denoising autoencoder: its closed-form solution, and output.
 
 A layer is an array of (inputs + 1, outputs) whose last row is the bias: h = tanh([x, 1] @ layer).
 """
@@ -31,7 +31,7 @@ OUTPUTS = 256  # block size of outputs that are solved for or multiplied
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Sums over documents of the products of inputs x with each other and with outputs y."""
+    """Sums over documents of x x^T and y x^T, from which a layer is solved."""
 
     n_documents: int
     inputs: Float64Array  # sum x x^T; only the lower triangle is read
@@ -41,7 +41,7 @@ class Moments:
 
 
 def moments_of_bags(inputs: Any, outputs: Any) -> Moments:  # noqa: ANN401 (CSC of float64)
-    """Compute the moments of columns of bags; no array of documents times words becomes dense."""
+    """Compute the sums of x x^T and y x^T over documents, for columns of bags."""
     turned = inputs.T.tocsr()
     return Moments(
         inputs.shape[0],
@@ -53,7 +53,7 @@ def moments_of_bags(inputs: Any, outputs: Any) -> Moments:  # noqa: ANN401 (CSC 
 
 
 def moments_of_rows(rows: Float64Array, threads: int) -> Moments:
-    """Compute the moments of dense rows that are both inputs and outputs."""
+    """Compute the sums of x x^T over dense rows that are both inputs and outputs."""
     size = rows.shape[1]
     products = np.empty((size, size))
 
@@ -73,7 +73,7 @@ def moments_of_rows(rows: Float64Array, threads: int) -> Moments:
 def solve_layer(
     moments: Moments, noise: float, ridge: float, report: Callable[[], object]
 ) -> Float64Array:
-    """Solve Q W^T = P^T for the layer W^T; raise `LinAlgError` if Q is singular.
+    """Solve Q W^T = P^T for the weights W^T of a layer; raise `LinAlgError` if Q is singular.
 
     Inputs that are zero in all documents are excluded, and get rows of zeros: the error does not
     depend on their weights.
@@ -109,7 +109,7 @@ def solve_layer(
 
 
 def apply_layer(source: "Bags | Float64Array", layer: Float64Array, threads: int) -> Float64Array:
-    """Compute the output of a layer for bags, or in place for rows of the previous layer."""
+    """Compute tanh(W x) for bags, or in place for the output of the previous layer."""
     found = (
         source if isinstance(source, np.ndarray) else np.empty((source.shape[0], layer.shape[1]))
     )
@@ -133,7 +133,7 @@ def apply_layers(
     threads: int,
     progress: ProgressCallback | None,
 ) -> Float64Array:
-    """Compute the outputs of all layers for bags, concatenated, in the dtype of the bags."""
+    """Compute the outputs of all layers for bags, concatenated per document."""
     n_documents, n_words = bags.shape
     start = n_words if include_input else 0
     width = start + sum(layer.shape[1] for layer in layers)
@@ -161,7 +161,7 @@ def apply_layers(
 
 
 def deal_columns(frequencies: IntpArray, most: int) -> list[IntpArray]:
-    """Deal the columns that occur to blocks of at most `most`, starting with the most frequent."""
+    """Distribute the columns that occur over blocks of at most `most`, by frequency."""
     order = by_frequency(frequencies)
     order = order[frequencies[order] > 0]
     n_blocks = max(-(-order.size // most), 1)
@@ -169,12 +169,12 @@ def deal_columns(frequencies: IntpArray, most: int) -> list[IntpArray]:
 
 
 def by_frequency(frequencies: IntpArray) -> IntpArray:
-    """Return the columns in descending order of frequency; ties stay in column order."""
+    """Return column numbers by descending frequency; ties are in column order."""
     return np.argsort(-frequencies, kind="stable")
 
 
 def _activate(rows: Any, layer: Float64Array) -> Float64Array:  # noqa: ANN401
-    """Compute tanh of a layer for a block of bags, or for `ROWS` rows of the previous layer.
+    """Compute the output tanh(W x) of a layer for one block of rows.
 
     All products of dense rows have one shape, and products of bags are computed row by row, so
     that a row is bit-identical in every block.

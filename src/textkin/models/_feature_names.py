@@ -1,4 +1,4 @@
-"""Names of columns, and base classes of models with topics or word vectors under these names."""
+"""Names of columns, and base classes of models that have topics or word vectors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ def names_of_columns(
     estimator: Any,  # noqa: ANN401 (any fitted estimator over bags)
     feature_names: "WordLookup | Mapping[str, int] | Sequence[str] | None",
 ) -> Sequence[str]:
-    """Return the name of each column: a given name, a name from `fit`, or the column number."""
+    """Return the name of each column: given, learned by `fit`, or the column number."""
     check_is_fitted(estimator)
     columns = int(estimator.n_features_in_)
     if feature_names is None:
@@ -36,7 +36,7 @@ def names_of_columns(
 
 
 class HasTopics(ABC):
-    """Base class of models whose topics are lists of words."""
+    """Base class of models with topics, each a probability distribution over words."""
 
     def topics(
         self,
@@ -44,7 +44,7 @@ class HasTopics(ABC):
         *,
         n_words: int = 10,
     ) -> Topics:
-        """Return the most probable words of each topic, starting with the heaviest topic.
+        """Return the most probable words of each topic, by descending weight, as `Topics`.
 
         The topics of PLSA are its factors; the topics of a counting grid are its windows.
 
@@ -68,7 +68,7 @@ class HasTopics(ABC):
 
     @abstractmethod
     def _topics(self) -> tuple[Float64Array, Float64Array]:
-        """Return P(w|z) with a row per topic, and the share of tokens in each topic."""
+        """Return P(w|z), one row per topic, and each topic's share of all tokens."""
 
 
 class HasWordVectors(ABC):
@@ -82,7 +82,7 @@ class HasWordVectors(ABC):
         | HasFeatureNames
         | None = None,
     ) -> WordVectors:
-        """Return the vectors of the words: rows of U_k S_k for LSI, columns of P for WTMF.
+        """Return the learned vector of each word as `WordVectors`.
 
         Parameters
         ----------
@@ -128,4 +128,4 @@ class HasWordVectors(ABC):
 
     @abstractmethod
     def _word_places(self) -> Float64Array:
-        """Return the vectors of the words, one row per word."""
+        """Return the learned vector of each word as a matrix with one row per word."""

@@ -1,4 +1,4 @@
-"""Fits of estimators to rows in blocks, locally or on the workers of a cluster."""
+"""`fit_blocks`: fits on rows that come in blocks, locally or on the workers of a cluster."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ def fit_blocks(
     memory: str | int = "512MB",
     progress: ProgressCallback | None = None,
 ) -> _Estimator:
-    """Fit an estimator to rows in blocks, as its `fit` would to all rows in one array.
+    """Fit an estimator to rows in blocks, with the result of `fit` on all rows at once.
 
     The blocks are processed one by one, locally or on the workers of a cluster, and their results
     are summed in the order of the blocks. The fit is bit-identical for any number of workers.
@@ -153,7 +153,7 @@ def fit_blocks(
 
 
 def _reading_of(estimator: Any) -> Callable[[Any], Any]:  # noqa: ANN401
-    """Return the function that checks rows like the estimator's `fit`."""
+    """Return the function that validates a block of rows as the estimator's `fit` does."""
     if isinstance(estimator, BagEstimator):
         return bag_check(estimator)
     return dense_rows
@@ -162,5 +162,5 @@ def _reading_of(estimator: Any) -> Callable[[Any], Any]:  # noqa: ANN401
 def learn_words(
     weighting: TfIdf | BM25 | SIF, passes: Passes, progress: ProgressCallback | None
 ) -> None:
-    """Fit a weighting to the word statistics of all blocks."""
+    """Fit a weighting (TF-IDF, BM25, SIF) to the word statistics of all blocks."""
     survey(passes, weighting, progress).words.fit(weighting)

@@ -1,4 +1,4 @@
-"""Marginalized stacked denoising autoencoders: words predicted from other words of a document."""
+"""Marginalized stacked denoising autoencoders (mSDA) over bags of words."""
 
 from typing import Any, ClassVar, Self
 
@@ -51,7 +51,7 @@ _BELOW_1 = Constraint(
 
 
 class MSDA(BagEstimator):
-    """Document vectors from layers that predict the words of a document from its other words.
+    """Document vectors from linear layers that predict deleted words from the other words.
 
     Each layer is trained to reconstruct documents from which words were removed at random, in
     expectation over all removals. This expectation has a closed form: no document is corrupted,
@@ -163,7 +163,7 @@ class MSDA(BagEstimator):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Solve for the layers, one after the other.
+        """Compute the weights of each layer in closed form, one layer after the other.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class MSDA(BagEstimator):
         return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Compute [x, h1, ..., hL] for each document, or [h1, ..., hL] without the input.
+        """Return the outputs of all layers (and the input bag, if kept) for each document.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class MSDA(BagEstimator):
         return apply_layers(bags, self.layers_, self.include_input, threads, progress)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ANN401
-        """Return the words, then ``msda``, layer number, and predicted word for each output.
+        """Return the name of each output column: words, then layer and predicted word.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class MSDA(BagEstimator):
         return np.array(names, dtype=object)
 
     def _first_layer(self, bags: Bags, blocks: list[IntpArray], steps: StepCounter) -> Float64Array:
-        """Solve for the layer of each block, and return the mean of these layers."""
+        """Solve the first layer for each block of columns, and return the mean of the solutions."""
         columns: Any = sparse.csc_array(bags, dtype=np.float64)
         outputs = columns[:, self.features_]
         layer = np.zeros((bags.shape[1] + 1, self.features_.size))
@@ -292,7 +292,7 @@ class MSDA(BagEstimator):
             ) from error
 
     def _check_memory(self, bags: Bags, size: int) -> None:
-        """Raise if the largest arrays would exceed `memory`, before allocating them."""
+        """Raise ValueError if the largest arrays would exceed `memory`, before the fit starts."""
         n_documents, n_words = bags.shape
         # Products of inputs and with outputs, sparse and dense; Q, and panels of its solution.
         needed = 8 * (6 * size * size + (n_words + 1) * size) + 24 * bags.nnz

@@ -1,4 +1,4 @@
-"""Choice of the best of several random initializations of a fit."""
+"""Choice of the best of several fits from random initializations."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -25,7 +25,7 @@ def best_of_starts(
     max_iter: int,
     progress: ProgressCallback | None,
 ) -> _Fit:
-    """Fit `n_init` times, and return the fit with the highest score; ties go to the first.
+    """Run a fit `n_init` times, and return the fit with the highest score.
 
     Fits often end at the same optimum, with topics or components in another order. Scores that
     differ by rounding only are therefore ties.

@@ -1,4 +1,4 @@
-"""Base classes of models that turn bags, or documents over word vectors, into dense vectors."""
+"""Base classes of models that return one dense vector per document."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ __all__ = ["BagModel", "VectorModel", "rounded_as"]
 
 
 class BagModel(ClassNamePrefixFeaturesOutMixin, BagEstimator):
-    """Estimator that maps each bag to `n_components` numbers."""
+    """Base class of models that map a bag of words to a vector of `n_components` numbers."""
 
     components_: Float64Array
 
@@ -23,7 +23,7 @@ class BagModel(ClassNamePrefixFeaturesOutMixin, BagEstimator):
 
 
 class VectorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WordVectorEstimator):
-    """Estimator that maps texts, token lists, or bags over word vectors to one row per document.
+    """Base class of models that map documents over word vectors to one vector per document.
 
     The saved folder contains vectors that were passed in, and only the name of the built-in ones
     (``vectors=None``). Fitted attributes of a subclass hold what it learned; the vectors stay a
@@ -44,7 +44,7 @@ class VectorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WordVectorE
         return tags
 
     def _read(self, X: Documents) -> tuple[VectorTable, DocumentRows]:
-        """Return the vector table, and the documents as rows of word counts."""
+        """Return the word-vector table, and the documents as rows of word counts over it."""
         table = self._vector_table()
         encoded = self._document_rows(X, "X", table)
         wrong = np.flatnonzero(~(np.isfinite(encoded.counts) & (encoded.counts >= 0)))
@@ -57,7 +57,7 @@ class VectorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WordVectorE
         return table, encoded
 
     def _check_empty(self, encoded: DocumentRows, filled: BoolArray, name: str) -> None:
-        """Raise if a document has no words to pool and `empty` is "error"."""
+        """With `empty="error"`, raise for a document without a known word."""
         if self.empty == "zero" or filled.all():
             return
         rows = np.flatnonzero(~filled).tolist()
@@ -78,5 +78,5 @@ class VectorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WordVectorE
 
 
 def rounded_as(bags: Bags, vectors: Float64Array) -> Float64Array:
-    """Convert vectors to the dtype of their bags."""
+    """Convert document vectors to the dtype of the bags that they were computed from."""
     return vectors.astype(bags.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""Documents, and rows of sources with positions, contents, and errors."""
+"""`Document`, and rows of sources with position, content, or error."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _ROWS_BETWEEN_CALLS = 256
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """Text with an ID, an optional label, and metadata.
+    """Immutable text with an ID, an optional label, and metadata.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Document:
             raise TypeError(f"the metadata must be a mapping; got {describe_value(metadata)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as one flat record of ID, text, label (if any), and metadata.
+        """Return ID, text, label (if any), and metadata as one flat dict.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class Document:
 
 
 class Place(NamedTuple):
-    """Position of a row in its source.
+    """Position of a row in its source, such as a file and a line number.
 
     Attributes
     ----------
@@ -123,12 +123,12 @@ class Place(NamedTuple):
     number: int = 0
 
     def at(self, unit: str, number: int) -> "Place":
-        """Return the position of a unit, such as a line, in the same file."""
+        """Return a position in the same file, such as line 5."""
         return Place(self.file, self.name, unit, number)
 
     @property
     def id(self) -> str:
-        """Default ID of a document at this position."""
+        """Default ID of a document at this position, such as "news.txt:5"."""
         if not self.name:
             return str(self.number)
         return f"{self.name}:{self.number}" if self.unit else self.name
@@ -142,7 +142,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """Row or file that cannot be read: an error, or skipped with ``errors="skip"``.
+    """Row or file that cannot be read, with the error; skipped with ``errors="skip"``.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class BadRow:
 
     @classmethod
     def from_error(cls, error: Exception, note: str = "") -> "BadRow":
-        """Make a `BadRow` from an error with a hint; the note is added to the reason."""
+        """Create a `BadRow` from an exception, with a note added to its message."""
         return cls(f"{without_hint(error)}{note}", error, getattr(error, "hint", ""))
 
     def __str__(self) -> str:
@@ -169,14 +169,14 @@ class BadRow:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedFile:
-    """File that is never read and is not an error, such as a hidden file."""
+    """File that is never read, such as a hidden file, without being an error."""
 
     reason: str
     hidden: bool = False
 
 
 class Row(NamedTuple):
-    """Content at a position: a text, a record, a Document, `BadRow` or `ExcludedFile`.
+    """Row of a source: its position, and a text, record, Document, or problem.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class Row(NamedTuple):
 
 
 class Meter:
-    """Periodic progress reports while documents are read.
+    """Progress reporter for reading, which calls the callback from time to time.
 
     Parameters
     ----------
@@ -211,20 +211,20 @@ class Meter:
         self._rows = 0
 
     def reached(self, done: int) -> None:
-        """Record how much was read; the value never decreases and never exceeds the total."""
+        """Set the number of bytes or rows read so far; it never decreases."""
         self._done = max(self._done, min(done, self._total))
 
     def due(self) -> bool:
-        """Count one row, and return True if `reached` and `tell` should be called now."""
+        """Count one more row, and return True if progress should be reported now."""
         self._rows += 1
         return self._callback is not None and self._rows % _ROWS_BETWEEN_CALLS == 0
 
     def tell(self) -> None:
-        """Call the callback."""
+        """Call the progress callback with the amount read so far and the total."""
         if self._callback is not None:
             self._callback(self._done, self._total)
 
     def finish(self) -> None:
-        """Call the callback for the last time."""
+        """Call the progress callback with the total as the amount read."""
         self.reached(self._total)
         self.tell()

@@ -1,4 +1,4 @@
-"""Decoding of bytes to text, as whole files or by line, with a size limit.
+"""Decoding of files to text, as a whole or by line, with a size limit.
 
 A byte order mark determines the encoding (UTF-8, UTF-16, UTF-32). Without a mark, the text must be
 UTF-8. Only ``encoding="detect"`` tries others: Windows-1252, then Latin-1, in which every byte is
@@ -41,7 +41,7 @@ _BINARY_HINT = "pass `reader` for other formats, `encoding` for UTF-16"
 
 
 class UnreadableError(ValueError):
-    """Error for a record or the rest of a file that cannot be read.
+    """Error: a record, or the rest of a file, cannot be read.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class UnreadableError(ValueError):
 
 
 class TooLongError(UnreadableError):
-    """Error for a document that is longer than `max_bytes`."""
+    """Error: a document is longer than `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(
@@ -67,7 +67,7 @@ class TooLongError(UnreadableError):
 
 
 def check_encoding(encoding: str | None) -> None:
-    """Raise an error unless `encoding` is None, "detect", or the name of a text encoding."""
+    """Raise if `encoding` is not None, "detect", or the name of a text encoding."""
     if encoding is None or encoding == DETECT:
         return
     if not isinstance(encoding, str):
@@ -85,7 +85,7 @@ def check_encoding(encoding: str | None) -> None:
 
 
 def read_whole(stream: BinaryIO, max_bytes: int) -> bytes:
-    """Read a file to its end; raise `TooLongError` if it exceeds `max_bytes`."""
+    """Return all bytes of a file; raise `TooLongError` above `max_bytes`."""
     content = stream.read(min(max_bytes, sys.maxsize - 1) + 1)
     if len(content) > max_bytes:
         raise TooLongError(max_bytes)
@@ -93,7 +93,7 @@ def read_whole(stream: BinaryIO, max_bytes: int) -> bytes:
 
 
 def decode_text(content: bytes, encoding: str | None) -> str:
-    """Return the text of a whole file, with LF line ends."""
+    """Decode the bytes of a file to text, with LF line ends."""
     name = _encoding_of_mark(content[:_LONGEST_MARK], encoding)
     if name is None:
         guess = _EncodingGuess()
@@ -111,7 +111,7 @@ def decode_text(content: bytes, encoding: str | None) -> str:
 
 
 class LineReader:
-    r"""Iterator over the lines of a file, with line ends; a record may span several lines.
+    r"""Iterator over the decoded lines of a file, which can go back within a record.
 
     Invalid bytes affect only their line. Call `begin` before each record: it resets the length and
     the first problem, and starts to store all lines after the first one for `resume`.
@@ -167,7 +167,7 @@ class LineReader:
         self.quotes = False
 
     def begin(self) -> None:
-        """Start a record."""
+        """Mark the start of a record, to which `resume` can go back."""
         self._used = 0
         self._first = self.number + 1
         self._kept = None
@@ -175,7 +175,7 @@ class LineReader:
         self.quotes = False
 
     def resume(self) -> None:
-        """Continue after the first line of the current record, because the record is invalid.
+        """Go back to the second line of the current record, because the record is invalid.
 
         A record that starts on one of the later lines and reaches the last line would fail there
         too. Each of these lines is therefore a complete record or invalid: a record that
@@ -192,7 +192,7 @@ class LineReader:
             self._last = self._file.readline(_CHUNK)
 
     def later_lines(self) -> Iterator[str]:
-        """Yield the lines since `begin` again, without the first one."""
+        """Yield the lines of the current record again, except the first."""
         if self._kept is not None:
             yield from io.StringIO(self._kept.getvalue(), newline=self._newline)
 
@@ -254,14 +254,14 @@ class LineReader:
 
 
 class _EncodingGuess:
-    """Incremental detection of an encoding, for ``encoding="detect"``."""
+    """Detector of a file's encoding from successive pieces of bytes."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._utf8 = self._cp1252 = True
 
     def feed(self, chunk: bytes) -> None:
-        """Process the next piece."""
+        """Exclude the encodings in which the next piece of bytes is invalid."""
         if self._utf8:
             try:
                 self._decoder.decode(chunk)
@@ -285,7 +285,7 @@ class _EncodingGuess:
 
 
 def _encoding_of_mark(start: bytes, encoding: str | None) -> str | None:
-    """Return the named encoding, the encoding of a byte order mark, or None for detection."""
+    """Return the given encoding, or the encoding of a byte order mark, or None to detect it."""
     if encoding is not None and encoding != DETECT:
         return encoding
     for mark, name in _MARKS:

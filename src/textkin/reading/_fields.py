@@ -1,4 +1,4 @@
-"""Conversion of records to documents: field names and types of values."""
+"""Conversion of records (dicts) to documents, by field names."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _PLAIN = frozenset({str, int, bool, type(None), list, dict})
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Names of the fields of a document in a record.
+    """Names of the record fields that hold text, ID, and label.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Fields:
     label: str | Literal[False] | None = None
 
     def document(self, row: Row) -> Document:
-        """Convert a row to a document.
+        """Convert a row with a text or record to a `Document`; raise if a field is missing.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Fields:
 def _metadata_of(
     record: Mapping[Any, Any], others: tuple[str, str | None, str | None]
 ) -> dict[str, Any]:
-    """Return the metadata fields of a record, with the fields of a mapping "metadata" merged in."""
+    """Return the record fields that are not text, ID, or label, as metadata."""
     metadata = {str(name): to_plain(value) for name, value in record.items() if name not in others}
     nested = metadata.get("metadata")
     if not isinstance(nested, Mapping):
@@ -126,14 +126,14 @@ def _metadata_of(
 
 
 def guess_delimiter(names: Sequence[str]) -> str | None:
-    """Guess the delimiter from a single-column header, or return None."""
+    """Return the likely delimiter of a table whose header was read as one column, or None."""
     if len(names) != 1:
         return None
     return next((mark for mark in _DELIMITERS if mark in names[0]), None)
 
 
 def to_plain(value: Any) -> Any:  # noqa: ANN401 (records may hold any type)
-    """Convert NumPy numbers, booleans and strings to Python types, and missing values to None.
+    """Convert NumPy scalars to Python types, and missing values (NaN, NaT) to None.
 
     Missing values are NaN, NaT, and the NA and NaT of pandas. Other values are returned unchanged,
     such as NumPy times, which can be finer than Python's.

@@ -21,7 +21,7 @@ _MAX_SUFFIXES = 6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """File of a folder.
+    """File in a folder, with its size, or the problem why it cannot be read.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Entry:
 
 
 class Walk:
-    """Files of a folder, sorted by the parts of their paths.
+    """Iterable over the matching files of a folder, sorted by path.
 
     Case is ignored in patterns. Names that start with a dot are hidden and skipped. Links to
     folders are not followed, so that the traversal cannot loop. Links to files are read if they
@@ -86,7 +86,7 @@ class Walk:
                 yield from self._classify(entry, (*names, entry.name))
 
     def describe_others(self) -> str:
-        """Describe the files that do not match the patterns."""
+        """Return a sentence about the files that do not match the patterns."""
         if not self.suffixes:
             return "it contains no other files"
         most = self.suffixes.most_common(_MAX_SUFFIXES)
@@ -140,7 +140,7 @@ class Walk:
 
 
 def check_patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the patterns as a tuple; raise an error if one leaves the folder."""
+    """Return file patterns as a tuple; raise if one leads out of the folder."""
     if pattern is None:
         return DEFAULT_PATTERNS
     patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
@@ -157,7 +157,7 @@ def check_patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Match a path name by name; ``**`` matches any number of folders.
+    """Return True if the parts of a path match a pattern; ``**`` matches any folders.
 
     The function tracks all partial matches at once, so the work is at most the product of the two
     lengths.

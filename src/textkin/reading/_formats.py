@@ -1,4 +1,4 @@
-"""Reader of the rows of one file; the suffix of its name determines the format.
+"""Reading of the rows of one file, by the format of its suffix.
 
 The contents of a file never cause another file to be opened. A row that cannot be read becomes a
 `BadRow`, and reading continues after it if the format has lines.
@@ -40,7 +40,7 @@ _JSON_SPACE = re.compile(r"[ \t\n\r]*")
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """Options for reading files; see `read`."""
+    """Options for reading files, such as encoding and delimiter; see `read`."""
 
     encoding: str | None = None
     quoted: bool | None = None
@@ -52,7 +52,7 @@ class FileOptions:
 def file_rows(
     path: Path, name: str, options: FileOptions, meter: Meter, before: int = 0
 ) -> Iterator[Row]:
-    r"""Read one file.
+    r"""Yield the rows of one file of any supported format.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def file_rows(
 
 
 def file_lines(path: Path, encoding: str | None = None, max_bytes: int = 1 << 20) -> Iterator[Row]:
-    """Yield the nonblank lines of a text file, decompressed if its name ends in ".gz".
+    """Yield the nonblank lines of a text file, gzipped if its name ends in ".gz".
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _convert_errors(
     meter: Meter,
     before: int = 0,
 ) -> Iterator[Row]:
-    """Open a file and yield its rows; convert errors of the file to a `BadRow`."""
+    """Yield the rows of an open file; an error of the file becomes a `BadRow`."""
     last = place
     try:
         with _open_regular(path) as file:
@@ -131,12 +131,12 @@ def _convert_errors(
 
 
 def _unread_note(last: Place) -> str:
-    """Return a note on the unread remainder of a file."""
+    """Return a note that the lines after a position are not read."""
     return f"; lines after {last.unit} {last.number} are not read" if last.unit else ""
 
 
 def is_table(path: Path) -> bool:
-    """Return True if a file is read as CSV or TSV."""
+    """Return True if the suffix of a file means CSV or TSV."""
     return _suffix_of(path)[0] in (".csv", ".tsv", ".tab")
 
 
@@ -144,7 +144,7 @@ _OPEN_FLAGS = open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC")
 
 
 def _open_regular(path: Path) -> BinaryIO:
-    """Open a regular file; raise an error for pipes, which could block, and for devices."""
+    """Open a regular file; raise for pipes and devices, which could block."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise UnreadableError("is a folder" if path.is_dir() else "is not a regular file")
     # Open in nonblocking mode and check again, because a pipe may have replaced the file.
@@ -181,7 +181,7 @@ def _decompress(file: BinaryIO, packed: bool) -> BinaryIO:
 
 
 def _suffix_of(path: Path) -> tuple[str, bool]:
-    """Return the suffix that gives the format, and True if ".gz" follows it."""
+    """Return the suffix that determines the format, and whether ".gz" follows it."""
     endings = [ending.lower() for ending in PurePath(path.name).suffixes]
     packed = endings[-1:] == [".gz"]
     if packed:
@@ -209,7 +209,7 @@ def _json_items(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[
 
 
 def _decode_items(text: str, at: int) -> Iterator[object]:
-    """Decode the items of a list one by one, since a whole list may take 30 times the memory."""
+    """Yield the items of a JSON list one by one, to save memory."""
     decode = json.JSONDecoder().raw_decode
     at = _skip_space(text, at)
     mark = "" if text.startswith("]", at) else ","
@@ -243,7 +243,7 @@ def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[
 
 
 def _text_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
-    """Yield each nonblank line."""
+    """Yield each nonblank line of a text file as a row."""
     with LineReader(file, options.encoding, options.max_bytes, newline="\n") as lines:
         while True:
             lines.begin()

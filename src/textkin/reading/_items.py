@@ -1,4 +1,4 @@
-"""Interface of a source of rows, and the items of objects in memory."""
+"""Interface of sources of rows, and objects in memory as sources."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sized
@@ -12,7 +12,7 @@ __all__ = ["Items", "Source", "is_frame_type", "make_items"]
 
 
 class Source(Protocol):
-    """Interface of a source of rows."""
+    """Protocol of a source of rows: files, folders, or objects in memory."""
 
     @property
     def once(self) -> bool:
@@ -20,21 +20,21 @@ class Source(Protocol):
         ...
 
     def files(self) -> list[Path]:
-        """Return the files to read; empty for objects in memory."""
+        """Return the files to read, or [] for objects in memory."""
         ...
 
     def total(self) -> int | None:
-        """Return the size of the source in bytes or rows, or None if unknown."""
+        """Return the size of the source in bytes or items, or None if unknown."""
         ...
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield all rows."""
+        """Yield all rows of the source (texts, records, or problems), in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Texts, records, Documents, and paths from an object in memory.
+    """Object in memory as a source: texts, records, Documents, or table rows.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Items:
 
 
 def make_items(source: object, expected: str) -> Items:
-    """Return the items of an object; raise an error if it is not iterable or has no order.
+    """Wrap an object as `Items`; raise if it is not iterable or has no fixed order.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def make_items(source: object, expected: str) -> Items:
 
 
 def is_frame_type(source: object, *kinds: str) -> bool:
-    """Return True if an object is an instance of one of these classes of pandas or polars.
+    """Return True if an object is of one of these pandas or polars classes.
 
     Neither package is imported: an instance exists only if its package is loaded.
     """

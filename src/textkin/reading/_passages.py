@@ -1,4 +1,4 @@
-"""Passages of long documents: paragraphs with their offsets in the document."""
+"""Division of long documents into paragraphs with offsets."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _BLANK_LINES = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*+(?>\r\n|\r|\n)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Passage of a text.
+    """Paragraph of a text, with its start and end offsets.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Passage:
 
 
 def paragraphs(text: str) -> list[Passage]:
-    r"""Split a text at its blank lines.
+    r"""Split a text at blank lines, and return its paragraphs with offsets.
 
     A line with only white space is blank. White space around a paragraph is removed, and line ends
     within it are kept. A text without blank lines is one paragraph of any length; a text with only
@@ -64,7 +64,7 @@ def paragraphs(text: str) -> list[Passage]:
 
 
 def passages_of(document: Document) -> Iterator[Document]:
-    """Yield the paragraphs of a document as documents; a blank document yields an empty one.
+    """Yield the paragraphs of a document as separate documents.
 
     Raises
     ------

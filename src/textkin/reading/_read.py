@@ -1,4 +1,4 @@
-"""`read`, and the `Documents` that it returns."""
+"""`read`, and the iterable `Documents` that it returns."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,7 +52,7 @@ _CONSTRAINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Skipped records and files of a reading.
+    """Numbers and reasons of the records and files skipped while reading.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Skipped:
 
 
 class Documents(Iterable[Document]):
-    """Iterable of documents that are read during iteration; made by `read`.
+    """Lazy iterable of documents from files or memory; returned by `read`.
 
     Each iteration reads the source again from its start, one record at a time. Memory holds only
     one record of a large file, and the IDs, which must be distinct. An iterator as source can be
@@ -119,39 +119,39 @@ class Documents(Iterable[Document]):
 
     @property
     def texts(self) -> list[str]:
-        """Texts of all documents."""
+        """Texts of all documents, as a list."""
         return [document.text for document in self]
 
     @property
     def ids(self) -> list[str]:
-        """IDs of all documents."""
+        """IDs of all documents, as a list."""
         return [document.id for document in self]
 
     @property
     def labels(self) -> list[Label]:
-        """Label of each document, or None."""
+        """Labels of all documents (None if missing), as a list."""
         return [document.label for document in self]
 
     @property
     def skipped(self) -> Skipped | None:
-        """Skipped records and files of the last complete iteration, or None before it."""
+        """Records and files skipped in the last complete iteration, or None before one."""
         return self._skipped
 
     @property
     def files(self) -> list[Path]:
-        """Files in reading order; empty for objects in memory."""
+        """Files in reading order, or [] for objects in memory."""
         return self._source.files()
 
     @property
     def size(self) -> int | None:
-        """Size of the files in bytes, or number of items in memory, or None if unknown."""
+        """Total size of the files in bytes, number of items in memory, or None."""
         return self._source.total()
 
     def __iter__(self) -> Iterator[Document]:
         return (document for _, document in self.placed())
 
     def placed(self) -> Iterator[tuple[Place, Document]]:
-        """Iterate over pairs of a position and a document.
+        """Yield each document with its position in the source.
 
         The position is for messages: ``str(place)`` is, for example, "reviews.csv, line 17".
         """
@@ -211,7 +211,7 @@ class Documents(Iterable[Document]):
             )
 
     def _make_documents(self, row: Row, seen: dict[str, Place]) -> list[Document] | BadRow:
-        """Return the document of a row, or its passages, or a `BadRow`."""
+        """Convert a row to its document, its passages, or a `BadRow`."""
         try:
             document = self._fields.document(row)
             first = seen.setdefault(document.id, row.place)
@@ -377,7 +377,7 @@ def record_iteration(documents: Documents, count: int, skipped: Skipped) -> None
 
 
 class _SkipReport:
-    """Counts and reasons of skipped rows and files."""
+    """Collector of the numbers and reasons of skipped rows and files."""
 
     def __init__(self) -> None:
         self._count = self._hidden = 0

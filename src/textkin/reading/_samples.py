@@ -1,4 +1,4 @@
-"""Sample corpus that is always available: docstrings of the Python standard library."""
+"""Sample corpus that needs no download: docstrings of Python's standard library."""
 
 import ast
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _MODULES = """
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """The first paragraph of a docstring.
+    """First paragraph of a docstring, with the name of its function or class.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Docstring:
 
 
 def standard_library_docstrings() -> Iterator[Docstring]:
-    """Read the docstrings of public functions and classes of the standard library.
+    """Yield the docstrings of public functions and classes of the standard library.
 
     The sources are parsed, not imported, so none of their code runs. Takes about a second.
 

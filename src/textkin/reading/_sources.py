@@ -21,14 +21,14 @@ _NAMES = 100  # number of texts checked for being file names
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """Source of the rows of one file."""
+    """Source of rows that reads one file."""
 
     path: Path
     options: FileOptions
     once = False
 
     def files(self) -> list[Path]:
-        """Return the file as a list."""
+        """Return a list with the path of the file."""
         return [self.path]
 
     def total(self) -> int | None:
@@ -36,7 +36,7 @@ class FileSource:
         return _size(self.path)
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield the rows of the file."""
+        """Yield the rows (texts or records) of the file."""
         return file_rows(self.path, self.path.name, self.options, meter)
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True)
 class MemorySource:
-    """Source of rows in memory: a table, or texts, records, Documents, and paths."""
+    """Source of rows from a table, or an iterable of texts, records, or Documents."""
 
     items: Items
     options: FileOptions
@@ -56,7 +56,7 @@ class MemorySource:
         return self.items.once
 
     def files(self) -> list[Path]:
-        """Return an empty list, because objects in memory are not files."""
+        """Return [], because objects in memory are not files."""
         return []
 
     def total(self) -> int | None:
@@ -64,7 +64,7 @@ class MemorySource:
         return self.items.total()
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield one row per item."""
+        """Yield one row for each text, record, or table row in memory."""
         fixed = self.items.fixed
         silent = Meter(None, None)  # file readers count bytes, but this source counts items
         for position, item in enumerate(self.items):
@@ -82,7 +82,7 @@ class MemorySource:
 
 
 def memory_source(source: object, options: FileOptions) -> MemorySource:
-    """Return the source for an object that is not a path."""
+    """Wrap a table or an iterable in memory as a source of rows."""
     kind = type(source).__name__
     table = is_frame_type(source, "DataFrame", "Series")
     if table and options.reader is not None:
@@ -114,7 +114,7 @@ def memory_source(source: object, options: FileOptions) -> MemorySource:
 
 
 def _raise_for_file_names(items: Items) -> None:
-    """Raise an error if all of the first 100 texts are names of existing files."""
+    """Raise if the texts are names of existing files, which should be passed as paths."""
     names = list(itertools.takewhile(_is_file_name, itertools.islice(items, _NAMES)))
     if names and len(names) == min(_NAMES, len(items.source)):
         raise ValueError(

@@ -15,7 +15,7 @@ __all__ = ["check_names", "table_rows"]
 
 
 def table_rows(lines: LineReader, place: Place, delimiter: str, quoted: bool) -> Iterator[Row]:
-    """Yield the rows of a table whose first record has the column names.
+    """Yield the rows of a CSV or TSV file as records, by the column names of its header.
 
     An unmatched quotation mark opens a field that absorbs the rows after it. If a record is invalid
     or too long, only its first line is skipped, and the next line may start a record. The same
@@ -87,7 +87,7 @@ def table_rows(lines: LineReader, place: Place, delimiter: str, quoted: bool) ->
 def parse_records(
     lines: LineReader, dialect: dict[str, Any]
 ) -> Iterator[tuple[int, list[str] | BadRow]]:
-    """Yield the first line number and the cells of each record; skip blank lines."""
+    """Yield the line number and the cells of each record of a table."""
     reader = csv.reader(lines, **dialect)
     while True:
         lines.begin()
@@ -106,7 +106,7 @@ def parse_records(
 
 
 def check_names(names: list[str]) -> list[str]:
-    """Return the column names; raise an error if two are equal."""
+    """Return the column names of a table; raise if two are equal."""
     if len(set(names)) < len(names):
         [(name, _)] = Counter(names).most_common(1)
         raise UnreadableError(f"has several columns named {abbreviate(name)}; rename them")
@@ -114,7 +114,7 @@ def check_names(names: list[str]) -> list[str]:
 
 
 def _are_rows(lines: Iterable[str], width: int, dialect: dict[str, Any]) -> bool:
-    """Return True if each line is a complete row; always False for one column."""
+    """Return True if every line has as many cells as the header."""
     try:
         found = (next(csv.reader([line], **dialect), []) for line in lines)
         return width > 1 and all(len(cells) in (0, width) for cells in found)

@@ -1,4 +1,4 @@
-"""Execution of long work: threads, clusters, progress, and cancellation."""
+"""Execution of long work: threads and clusters, progress, limits, and cancellation."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`map_blocks`: call a function for many blocks, on threads, with joblib, or on a Dask cluster."""
+"""`map_blocks`: one function for many blocks, on threads, joblib, or Dask."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def map_blocks(
     memory: str | int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Generator[Result, None, None]:
-    """Call a function for every block, and yield the results in the order of the blocks.
+    """Call a function for every block in parallel; yield the results in block order.
 
     Blocks are sent to workers, so make them small references to the data: paths, or ranges of rows.
     The function may contain data that all blocks need: a large function is sent once to each worker
@@ -123,7 +123,7 @@ def map_blocks(
 
 
 def side_by_side(executor: Executor, n_jobs: int | None = None) -> int:
-    """Return the number of blocks that can run concurrently.
+    """Return the number of blocks that an executor runs concurrently.
 
     Parameters
     ----------
@@ -148,13 +148,13 @@ def side_by_side(executor: Executor, n_jobs: int | None = None) -> int:
 
 @dataclass(frozen=True)
 class Work:
-    """Function to call with blocks, and the memory that its concurrent calls share."""
+    """Function for blocks, with the memory that concurrent calls share."""
 
     function: Callable[..., Any]
     memory: int | None
 
     def call(self, number: int, block: object, side_by_side: int = 1) -> Any:  # noqa: ANN401 (its own)
-        """Call the function with a block; add a note that names the block to any exception."""
+        """Call the function with one block; errors get a note that names the block."""
         try:
             if self.memory is None:
                 return self.function(block)
@@ -171,21 +171,21 @@ def describe_block(block: object) -> str:
 
 
 class _Runner(Protocol):
-    """Interface of an executor: it runs blocks and returns futures."""
+    """Interface of an executor of blocks: submits them, and returns their results."""
 
     def __enter__(self) -> Any: ...  # noqa: ANN401
     def __exit__(self, *raised: object) -> object: ...
 
     def capacity(self) -> int:
-        """Return the number of blocks to keep submitted."""
+        """Return the number of blocks to submit at a time."""
         ...
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (a future of its own kind)
-        """Start a block and return its future."""
+        """Submit one block, and return its future."""
         ...
 
     def result(self, future: Any, number: int, block: object) -> Any:  # noqa: ANN401
-        """Wait for a block and return its result."""
+        """Wait for the future of a block, and return its result."""
         ...
 
 
@@ -231,7 +231,7 @@ def _results(
 def _collect_in_order(
     runner: _Runner, blocks: Iterable[object], in_flight: int | None
 ) -> Generator[Any, None, None]:
-    """Keep `in_flight` blocks submitted and yield results in the order of the blocks."""
+    """Yield results in block order, while `in_flight` blocks are submitted ahead."""
     at_work: deque[tuple[Any, int, object]] = deque()
     with runner:
         left = enumerate(blocks)
@@ -245,7 +245,7 @@ def _collect_in_order(
 
 
 class _Threads(AbstractContextManager["_Threads"]):
-    """Runner on threads of this process."""
+    """Executor that runs blocks on threads of this process."""
 
     def __init__(self, work: Work, threads: int) -> None:
         self._work = work
@@ -285,7 +285,7 @@ class _Threads(AbstractContextManager["_Threads"]):
 def _run_with_joblib(
     work: Work, blocks: Iterable[object], n_jobs: int | None, in_flight: int | None
 ) -> Generator[Any, None, None]:
-    """Run blocks with joblib, one batch at a time."""
+    """Run blocks with joblib in batches, and yield the results in block order."""
     import joblib
 
     check = stop_check()

@@ -1,4 +1,4 @@
-"""Runner of `map_blocks` on the workers of a Dask cluster."""
+"""Executor of `map_blocks` on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHECK_EVERY = 0.02  # seconds between two calls of the stop check
 
 
 def connect(executor: object) -> tuple[Any, bool]:
-    """Return a client of a cluster and whether the caller must close it.
+    """Return the Dask client for an executor, and whether the caller must close it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def connect(executor: object) -> tuple[Any, bool]:
 
 
 def threads_of(executor: object) -> int:
-    """Return the number of blocks that the workers of a cluster run concurrently, at least 1."""
+    """Return the number of blocks that a Dask cluster runs concurrently; at least 1."""
     client, own = connect(executor)
     try:
         return max(1, int(sum(client.nthreads().values())))
@@ -69,7 +69,7 @@ def threads_of(executor: object) -> int:
 
 
 class DaskRunner(AbstractContextManager["DaskRunner"]):
-    """Runner on a Dask cluster.
+    """Executor of blocks on the workers of a Dask cluster.
 
     A large function is sent to the scheduler once, as the result of a separate task. Workers copy
     it from each other, and Dask recomputes it if the workers that hold it die.
@@ -97,7 +97,7 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
 
     @cached_property
     def _function(self) -> Any:  # noqa: ANN401 (as all of Dask)
-        """Function to submit with every block; a large function is sent once, as a future."""
+        """Function to submit with blocks; a large one is sent to the cluster only once."""
         import cloudpickle
         import dask
 
@@ -125,14 +125,14 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
                 self._client.close()
 
     def capacity(self) -> int:
-        """Return twice the number of threads of the current workers."""
+        """Return twice the number of worker threads, so that workers never wait."""
         if time.monotonic() - self._refreshed > _REFRESH or not self._threads:
             self._threads = int(sum(self._client.nthreads().values()))
             self._refreshed = time.monotonic()
         return 2 * max(1, self._threads)
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (as all of Dask)
-        """Submit a block; earlier blocks have priority."""
+        """Submit one block to the cluster, and return its future; earlier blocks go first."""
         future = self._futures[number] = self._client.submit(
             _run,
             self._function,
@@ -144,7 +144,7 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
         return future
 
     def result(self, future: Any, number: int, block: object) -> Any:  # noqa: ANN401
-        """Wait for a block; raise `RuntimeError` if it ended several workers."""
+        """Return the result of a block; raise RuntimeError if workers died on it."""
         from distributed import KilledWorker
 
         try:
@@ -165,7 +165,7 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
         return result
 
     def _wait(self, coroutine: Any) -> Any:  # noqa: ANN401
-        """Wait for a coroutine of Dask, which may never end without workers; run the stop check."""
+        """Wait for a coroutine of Dask while the stop check is called regularly."""
         task = asyncio.run_coroutine_threadsafe(coroutine, self._client.loop.asyncio_loop)
         try:
             while (
@@ -178,7 +178,7 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
 
 
 class _Opaque:
-    """Wrapper that keeps Dask from searching a value for tasks."""
+    """Wrapper of a value that Dask must not search for tasks."""
 
     __slots__ = ("value",)
 
@@ -194,7 +194,7 @@ def _unpack(packed: bytes) -> _Opaque:
 
 
 def _run(work: _Opaque, number: int, block: _Opaque) -> Any:  # noqa: ANN401
-    """Run a block on a worker, with a stop check that raises after cancellation."""
+    """Run a block on a Dask worker, with a check that stops it after cancellation."""
     from distributed import get_worker
 
     worker: Any = get_worker()

@@ -1,4 +1,4 @@
-"""Progress of long work: callbacks of the caller, and progress bars on terminals."""
+"""Progress callbacks, and progress bars on terminals."""
 
 import sys
 import warnings
@@ -27,7 +27,7 @@ _NARROW = 12  # leaves space for the rates on 80 columns
 
 
 class StreamProgress(NamedTuple):
-    """Two callbacks of one bar; both are None without a terminal.
+    """Two callbacks of one progress bar: for bytes read, and for items produced.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def part_of(
 def part_of(
     progress: ProgressCallback | None, start: int, end: int, total: int = 100
 ) -> ProgressCallback | None:
-    """Return a callback for one part of the work, from step `start` to step `end` of `total`.
+    """Return a progress callback for the steps `start` to `end` of longer work.
 
     Return None if `progress` is None.
     """
@@ -67,7 +67,7 @@ def part_of(
 
 @contextmanager
 def progress_bar(label: str, unit: str = "") -> Iterator[ProgressCallback | None]:
-    """Yield a callback that draws a bar on a terminal, or None without a terminal.
+    """Yield a callback that draws a progress bar on a terminal, or None without one.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def progress_bar(label: str, unit: str = "") -> Iterator[ProgressCallback | None
 
 @contextmanager
 def stream_bar(label: str, unit: str) -> Iterator[StreamProgress]:
-    """Yield callbacks for work that reads bytes and produces items, each with its rate.
+    """Yield callbacks of a progress bar for work that reads bytes and produces items.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def stream_bar(label: str, unit: str) -> Iterator[StreamProgress]:
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """Show a spinner on a terminal during work of unknown length, if there is a terminal.
+    """Show a spinner on a terminal during a ``with`` block.
 
     Standard output and standard error are not replaced, so code in the context can detect
     terminals. Warnings are printed after the spinner ends.
@@ -164,7 +164,7 @@ def working(label: str) -> Iterator[None]:
 
 
 def _bar(width: int) -> "Progress":
-    """Return a bar that disappears at the end: label, bar, percent, rates, and remaining time."""
+    """Create the progress bar for terminals; it disappears at the end."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -1,4 +1,4 @@
-"""Limits of a call: threads, memory, and a check that can stop it."""
+"""Numbers of threads, memory sizes, and a check that can stop long calls."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _MAX_THREADS = 2**31 - 1  # largest number that the core accepts
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads for `n_jobs`, counted as in scikit-learn.
+    """Return the number of threads that `n_jobs` means, as in scikit-learn.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ _MAX_BYTES = 2**62  # the core adds sizes in 64-bit integers
 
 
 def memory_in_bytes(memory: str | int) -> int:
-    """Return a size such as "512MB" in bytes; KB, MB, GB and TB are powers of 1024.
+    """Convert a size such as "512MB" to bytes; KB, MB, GB, and TB are powers of 1024.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def memory_in_bytes(memory: str | int) -> int:
 
 
 def format_size(size: float) -> str:
-    """Return a number of bytes in GB, or in MB below half a GB."""
+    """Format a number of bytes in GB, or in MB below half a GB."""
     return f"{size / 2**30:.1f} GB" if size >= 2**29 else f"{size / 2**20:.1f} MB"
 
 
@@ -101,7 +101,7 @@ _check: ContextVar[ProgressCallback | None] = ContextVar("textkin_stop_check", d
 
 @contextmanager
 def stoppable(check: ProgressCallback) -> Iterator[None]:
-    """Call a check regularly during long calls of this thread; an exception from it stops them.
+    """Call `check` regularly in a ``with`` block; its exceptions stop long calls.
 
     Ctrl-C reaches only the main thread. A server runs searches in other threads and uses this
     function to stop slow searches.

@@ -1,4 +1,4 @@
-"""Matrices of all pairs, computed in blocks of rows on threads.
+"""Matrices of all pairs, filled in blocks of rows on threads.
 
 The blocks depend only on the shapes and the memory limit, so results are bit-identical for any
 number of threads.
@@ -28,7 +28,7 @@ _MOST_ROWS = 256
 
 
 class _StoppedError(Exception):
-    """Raised in a thread after another one failed or was interrupted."""
+    """Internal error that ends a thread after another one failed or was interrupted."""
 
 
 def fill_matrix(
@@ -39,7 +39,7 @@ def fill_matrix(
     n_jobs: int | None,
     progress: ProgressCallback | None,
 ) -> Float64Array:
-    """Return the matrix that `fill` writes; the calling thread reports rows to `progress`."""
+    """Allocate a matrix, and let `fill` compute blocks of its rows on threads."""
     threads = effective_jobs(n_jobs)
     n_rows, n_columns = shape
     matrix = np.empty(shape)
@@ -73,7 +73,7 @@ def row_slices(n_rows: int, length: int) -> list[slice]:
 def run_blocks(
     blocks: list[slice], work: Callable[[slice, Check], int], threads: int
 ) -> Iterator[int]:
-    """Run `work` for every block on `threads` threads; yield results in order of completion."""
+    """Run `work` for every block on threads; yield results in order of completion."""
     if threads <= 1:
         for block in blocks:
             yield work(block, None)
@@ -99,7 +99,7 @@ def run_blocks(
 
 
 class _SingleBlasThread:
-    """Context manager that limits BLAS to one thread.
+    """Context manager that limits BLAS to one thread, for any number of concurrent users.
 
     Sums then do not depend on the number of BLAS threads. The limit applies to the whole process:
     the first of several concurrent users sets it, and the last one restores it.

@@ -1,4 +1,4 @@
-"""Text analysis: tokenizer, stop words, normalizers, vocabularies, and bags of words."""
+"""Text analysis: tokenizer, stop words, normalizers, vocabularies, bags of words."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Analysis of texts: tokenize, join phrases, remove stop words, normalize, build n-grams.
+"""Text analysis: tokenizing, phrases, stop words, normalization, and n-grams.
 
 Each step works on integer IDs. The stop list, a normalizer in Python, and a vocabulary process each
 distinct word only once, so their cost depends on the number of distinct words.
@@ -44,7 +44,7 @@ _BATCH_CHARACTERS = 2**22  # per thread: four chunks of the core
 
 
 def text_of(given: object) -> object:
-    """Return the text of a document; return other objects unchanged."""
+    """Return the text of a document object; return any other object unchanged."""
     if isinstance(given, str):
         return given
     text = getattr(given, "text", None)
@@ -54,7 +54,7 @@ def text_of(given: object) -> object:
 def word_splitter(
     tokenizer: TokenizerLike, *, lowercase: bool = False
 ) -> Callable[[str], list[str]] | None:
-    """Return a function that splits a text with a custom tokenizer, or None for `tokenize`."""
+    """Return a function that splits texts by a custom tokenizer, or None for the default."""
     if tokenizer is None:
         return None
     if isinstance(tokenizer, re.Pattern):
@@ -93,7 +93,7 @@ def word_splitter(
 
 
 def split_batches(texts: Iterable[_Text], n_threads: int = 1) -> Iterator[list[_Text]]:
-    """Yield the texts in lists of a few million characters, so a stream is never held in memory."""
+    """Yield lists of texts of a few million characters, so that a stream fits in memory."""
     batch: list[_Text] = []
     size = 0
     most = _BATCH_CHARACTERS * n_threads
@@ -109,7 +109,7 @@ def split_batches(texts: Iterable[_Text], n_threads: int = 1) -> Iterator[list[_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preparation:
-    """Prepared steps of a text analysis; immutable, so that readers can share it.
+    """Prepared, immutable settings of a text analysis, shared by readers.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def prepare(
     numbers: Numbers = "keep",
     min_length: int = 1,
 ) -> Preparation:
-    """Prepare the steps of a `TermReader`; phrases of one word have no effect."""
+    """Validate the settings of a text analysis, and return them prepared for `TermReader`."""
     split = word_splitter(tokenizer, lowercase=lowercase)
     if split is None and isinstance(stop_words, str | None):
         stop_set = _named_set(stop_words)
@@ -179,7 +179,7 @@ def prepare(
 
 
 class TermReader:
-    """Analyzer that converts blocks of texts to term IDs.
+    """Analyzer that converts texts to sequences of term IDs.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class TermReader:
         self._form_of = np.empty(0, np.int32)
 
     def read(self, texts: list[str]) -> _core.TokenBlock:
-        """Return the terms of each text; new terms get the next IDs."""
+        """Convert texts to term IDs; new terms get the next free IDs."""
         use = self._prepared
         if use.split is None:
             tokens = self._words.read_texts(texts, use.lowercase, self.n_threads)
@@ -239,12 +239,12 @@ class TermReader:
         return self.terms.read_runs(tokens, self._forms, shortest, longest, self.n_threads)
 
     def words(self, text: str) -> list[str]:
-        """Return the terms of one text as strings."""
+        """Return the analyzed words of one text as strings."""
         ids, _ = self.read([text]).arrays()
         return self.terms.words_at(ids)
 
     def _update_forms(self) -> Int32Array:
-        """Normalize new words; return the ID of each word's form, or -1 for a removed word."""
+        """Return the ID of the normalized form of each new word, or -1 if removed."""
         words, known = self._words, len(self._form_of)
         if known == len(words):
             return self._form_of
@@ -264,7 +264,7 @@ class TermReader:
         return self._form_of
 
     def _select_words(self, forms: Int32Array) -> IntpArray:
-        """Mark removed words as -1; return the positions of numbers to mask."""
+        """Set removed words to -1 in place; return the positions of numbers to mask."""
         numbers, shortest = self._prepared.numbers, self._prepared.min_length
         if numbers == "keep" and shortest <= 1:
             return np.empty(0, np.intp)
@@ -295,7 +295,7 @@ class TermReader:
 
 
 def is_number(word: str) -> bool:
-    """Return True if a word has a digit and no letter.
+    """Return True if a word is a number: it has a digit and no letter.
 
     Examples
     --------

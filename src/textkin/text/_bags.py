@@ -1,4 +1,4 @@
-"""Bag-of-words estimator, which counts the words of texts."""
+"""`BagOfWords`: document-term matrices with the word counts of texts."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from operator import is_
@@ -45,7 +45,7 @@ __all__ = ["BagOfWords"]
 
 
 class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
-    """Count the words of texts in a document-term matrix (bags).
+    """Bag-of-words estimator, which counts the words of texts in a sparse matrix.
 
     The steps are: split a text into words, join phrases, remove stop words, normalize words, and
     build n-grams. Each step is applied only if it is enabled.
@@ -202,7 +202,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
 
     @rollback_on_error
     def fit(self, X: Texts, y: object = None) -> Self:
-        """Learn the vocabulary of the texts.
+        """Learn the vocabulary from texts.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
 
     @rollback_on_error
     def fit_transform(self, X: Texts, y: object = None) -> Bags:
-        """Learn the vocabulary and count the words, reading the texts once.
+        """Learn the vocabulary from texts, and return their word counts.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
         return count_blocks(counts, columns, self.max_words_per_document).bags
 
     def transform(self, X: Texts) -> Bags:
-        """Count the words of the texts.
+        """Return the word counts of texts, one row per text, one column per word.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
         return count_blocks(blocks, columns, self.max_words_per_document).bags
 
     def tokens(self, X: Texts, *, unknown: Literal["drop", "keep"] = "drop") -> Tokens:
-        """Return the texts as sequences of vocabulary columns.
+        """Return each text as its sequence of vocabulary columns, in text order.
 
         Stop words are removed, phrases joined, and words normalized as for the bags;
         `max_words_per_document` does not apply.
@@ -300,7 +300,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
         return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)), lookup)
 
     def words(self, text: str) -> list[str]:
-        """Return the words of one text that would be counted, including unknown words.
+        """Return the analyzed words of one text, including unknown words.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
         return self._reader().words(*batch)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the word of each column.
+        """Return the word that each column counts.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
         )
 
     def _reader(self, *, anew: bool = False, n_wrappers: int = 0) -> TermReader:
-        """Validate the parameters and return a reader; prepare stop words and phrases only once.
+        """Validate the parameters, and return a `TermReader`; prepared settings are cached.
 
         `n_wrappers` is the number of decorators between the caller and the public method.
         """
@@ -394,7 +394,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
         return state
 
     def _learn(self, texts: Texts, *, keep: bool) -> tuple[ColumnFinder, list[_core.WordCounts]]:
-        """Learn the vocabulary; return its column finder and, with `keep`, the counted texts."""
+        """Learn the vocabulary; return its lookup and, with `keep`, the texts' word counts."""
         reader = self._reader(anew=True, n_wrappers=2 if keep else 1)
         statistics = TermStatistics()
         counts = []
@@ -438,7 +438,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
 
 
 def _make_lookup(words: WordLookup | Collection[str], name: str) -> WordLookup:
-    """Return a word lookup unchanged, or a vocabulary of a collection of words."""
+    """Return a word lookup unchanged, or create a `Vocabulary` from words."""
     if hasattr(words, "lookup") and hasattr(words, "words"):
         return cast(WordLookup, words)
     if not isinstance(words, Collection):
@@ -454,14 +454,14 @@ def _make_lookup(words: WordLookup | Collection[str], name: str) -> WordLookup:
 
 
 def _phrase_names(phrases: WordLookup | Collection[str]) -> Sequence[str]:
-    """Return the words of a lookup or collection; sort a set by code points."""
+    """Return the phrases of a lookup or collection in a fixed order."""
     if isinstance(phrases, Set) and all(isinstance(name, str) for name in phrases):
         return sorted(phrases)
     return _make_lookup(phrases, "phrases").words
 
 
 def _check_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
-    """Return the minimum and maximum length of n-grams."""
+    """Validate an n-gram range, and return its minimum and maximum."""
     expected = "ngram_range must be two integers, the minimum and maximum number of words"
     try:
         shortest, longest = ngram_range
@@ -475,7 +475,7 @@ def _check_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
 
 
 def _text_batches(texts: Texts, n_threads: int = 1) -> Iterator[list[str]]:
-    """Yield the texts in batches; raise an error for items that are not texts."""
+    """Yield texts in batches; raise TypeError for an item that is not a text."""
     if isinstance(texts, str):
         raise ParameterError("texts", "a list of texts", "a single str", "Wrap it: [text].")
     if isinstance(texts, bytes | Mapping) or not isinstance(texts, Iterable):

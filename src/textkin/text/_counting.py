@@ -1,4 +1,4 @@
-"""Counting of tokens into the columns of a vocabulary."""
+"""Counts of words by column of a vocabulary."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ _Rows: TypeAlias = tuple[Int64Array, Int32Array, NDArray[_Count]]
 
 
 class RowWords(Sequence[dict[str, int]]):
-    """Sequence of dicts from word to count, one per document, created on access.
+    """Lazy sequence of dicts from word to count, one per document.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class RowWords(Sequence[dict[str, int]]):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Bags of documents, with the words that are not in them.
+    """Bags of documents, with counts of the words that are not in the vocabulary.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def count_words(
     *,
     max_words_per_document: int | None = None,
 ) -> Counted:
-    """Count the words of each document into the columns of a vocabulary.
+    """Count the words of tokenized documents by columns of a vocabulary.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def count_words(
 
 
 class ColumnFinder:
-    """Lookup of the columns of terms; it looks up each distinct term once.
+    """Cache of the vocabulary columns of terms, by term ID.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class ColumnFinder:
             self._column_of[terms] = np.arange(len(terms), dtype=np.int32)
 
     def __call__(self) -> Int32Array:
-        """Return the column of each term read so far, -1 for terms without a column."""
+        """Return the column of each term ID, or -1 for a term outside the vocabulary."""
         known = len(self._column_of)
         if known < len(self.reader.terms):
             new = self.columns.lookup(self.reader.terms.words(known))
@@ -207,7 +207,7 @@ class ColumnFinder:
 
 @dataclass(frozen=True, slots=True)
 class CountedRows:
-    """Counted documents as arrays: known words, unknown words, and words beyond a limit."""
+    """Counted documents as CSR arrays: known, unknown, and cut-off words."""
 
     known: tuple[Int64Array, Int32Array, NDArray[np.float32]]
     unknown: RowWords
@@ -219,7 +219,7 @@ def count_rows(
     column_of: ColumnFinder,
     max_words_per_document: int | None,
 ) -> CountedRows:
-    """Convert the counted terms of all blocks to columns."""
+    """Convert counts by term ID to counts by column, for all blocks of documents."""
     known, unknown, cut = [], [], []
     most = min(max_words_per_document or 0, _MOST)
     for block in blocks:
@@ -242,13 +242,13 @@ def count_blocks(
     column_of: ColumnFinder,
     max_words_per_document: int | None,
 ) -> Counted:
-    """Convert the counted terms of all blocks to the columns of one matrix."""
+    """Convert counts by term ID to one sparse matrix by column, with unknown words."""
     rows = count_rows(blocks, column_of, max_words_per_document)
     return Counted(bags_of_rows(rows.known, len(column_of.columns)), rows.unknown, rows.cut)
 
 
 def bags_of_rows(rows: _Rows[np.float32], n_columns: int) -> Bags:
-    """Return sorted rows as a sparse matrix."""
+    """Convert rows of counts with sorted columns to a sparse matrix."""
     offsets, columns, counts = rows
     if offsets[-1] <= np.iinfo(np.int32).max:
         offsets = offsets.astype(np.int32)
@@ -259,7 +259,7 @@ def bags_of_rows(rows: _Rows[np.float32], n_columns: int) -> Bags:
 
 
 def _stack_rows(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
-    """Concatenate blocks of rows."""
+    """Concatenate blocks of word counts (offsets, columns, counts) to one block."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -276,7 +276,7 @@ def _stack_rows(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]
 
 
 def _name_rows(rows: _Rows[np.int64], words_at: Callable[[Int32Array], list[str]]) -> RowWords:
-    """Convert counts by word ID to counts by word."""
+    """Convert rows of counts by word ID to dicts from word to count."""
     offsets, keys, counts = rows
     if not len(keys):
         return RowWords(offsets, keys, counts, [])

@@ -1,4 +1,4 @@
-"""Languages of term rankings: the stemmer and the stop list of each."""
+"""Languages of term rankings: stemmer and stop list of each."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ __all__ = ["LANGUAGES", "Language", "find_language"]
 
 
 class Language(NamedTuple):
-    """Language of texts.
+    """Language with its code, name, stemmer, and stop list.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ _BY_NAME = {one.name: one for one in LANGUAGES.values()}
 
 
 def find_language(language: str) -> Language:
-    """Return a language by code or name.
+    """Return the `Language` with a code or name, or raise if it is unknown.
 
     Parameters
     ----------

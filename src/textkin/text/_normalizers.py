@@ -1,4 +1,4 @@
-"""Word normalizers: stemmer, lemmatizer, and their selection by name."""
+"""Word normalizers (stemmer, lemmatizer), and their selection by name."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ WordNormalizer: TypeAlias = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Stemmer:
-    """Stemmer for words, with the rules of Snowball; requires the extra ``stem``.
+    """Snowball stemmer of one language; requires the extra ``stem``.
 
     Most forms of a word have the same stem, which need not be a word itself: the stems of
     ``happily`` and ``happiness`` are ``happili`` and ``happi``. Use a stemmer to count words of
@@ -80,7 +80,7 @@ class Stemmer:
         return cls(parts["language"])
 
     def __call__(self, word: str) -> str:
-        """Return the stem of `word`.
+        """Return the stem of a word.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ def stemmer_version() -> str:
 
 
 class _StemmerRules(threading.local):
-    """Stemmer of one language per thread, because PyStemmer is not thread-safe."""
+    """PyStemmer object per thread, because PyStemmer is not thread-safe."""
 
     stem: Callable[[str], str]
 
@@ -124,7 +124,7 @@ def _import_stemmer() -> Any:  # noqa: ANN401 (PyStemmer is untyped)
 
 @dataclass(frozen=True, slots=True)
 class Lemmatizer:
-    """Lemmatizer that returns dictionary forms, with simplemma; requires the extra ``lemma``.
+    """Lemmatizer of one language by simplemma's dictionary; requires the extra ``lemma``.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Lemmatizer:
         return cls(parts["language"])
 
     def __call__(self, word: str) -> str:
-        """Return the lemma of `word`.
+        """Return the dictionary form (lemma) of a word.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ _BY_NAME: dict[str, Callable[[], WordNormalizer]] = {
 
 
 def word_normalizer(normalizer: str | WordNormalizer | None) -> WordNormalizer | None:
-    """Return the word normalizer for a name or a callable.
+    """Return the normalizer for "stem", "lemma", or "wordnet"; return callables unchanged.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Selection of the vocabulary from the terms of a corpus."""
+"""Selection of the vocabulary by limits on document frequency and size."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _DOCUMENTS = integer(1) | _SHARE
 
 @dataclass(frozen=True, slots=True)
 class TermPruning:
-    """Limits on the terms of a vocabulary; the defaults select all terms.
+    """Limits on document frequency and size that select the terms of a vocabulary.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class TermPruning:
     by: Literal["count", "tfidf"] = "count"
 
     def check(self, *, given: bool) -> None:
-        """Raise an error if a limit is invalid, or set although a vocabulary is `given`."""
+        """Raise if a limit is invalid, or set together with a given vocabulary."""
         _DOCUMENTS.check("min_df", self.min_df)
         _DOCUMENTS.check("max_df", self.max_df)
         if not given:
@@ -65,7 +65,7 @@ class TermPruning:
     def select(
         self, order: Int32Array, totals: Int64Array, documents: Int64Array, n_documents: int
     ) -> Int32Array:
-        """Return the selected terms in the order of the columns.
+        """Return the IDs of the terms within the limits, in column order.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class TermPruning:
 
 
 class TermStatistics:
-    """Number of occurrences and document frequency of each term, summed over blocks."""
+    """Total count and document frequency of each term, summed over blocks."""
 
     def __init__(self) -> None:
         self.n_documents = 0
@@ -109,7 +109,7 @@ class TermStatistics:
         self.documents: Int64Array = np.zeros(0, np.int64)
 
     def add(self, block: _core.WordCounts, n_terms: int) -> None:
-        """Add the documents of a block; `n_terms` is the number of terms read so far."""
+        """Add the term counts of a block of documents to the sums."""
         new = np.zeros(n_terms - len(self.totals), np.int64)
         self.totals = np.concatenate([self.totals, new])
         self.documents = np.concatenate([self.documents, new])
@@ -117,12 +117,12 @@ class TermStatistics:
         self.n_documents += len(block)
 
     def select(self, choice: TermPruning, order: Int32Array) -> Int32Array:
-        """Return the selected terms in the order of the columns."""
+        """Return the IDs of the terms within the limits of `choice`, in column order."""
         return choice.select(order, self.totals, self.documents, self.n_documents)
 
 
 def _document_limit(limit: float, n_documents: int, round_limit: Callable[[float], int]) -> int:
-    """Convert a limit to a number of documents."""
+    """Convert a document-frequency limit (a number or a fraction) to a number of documents."""
     if integer().accepts(limit):
         return int(limit)
     # Fractions such as 0.7 are inexact: 0.7 * 10 must be exactly 7.

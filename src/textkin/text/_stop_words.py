@@ -1,4 +1,4 @@
-"""Stop lists, built in or from files, and matching of stop words."""
+"""Stop lists (built in or from files), and matching of words against them."""
 
 import os
 import re
@@ -50,7 +50,7 @@ _COMMENT = re.compile(r"\|.*|(?:^|\s)#.*")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StopList(Collection[str]):
-    """Stop list with its origin; a collection of its words.
+    """Named stop list with version and source; a collection of words.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class StopList(Collection[str]):
 
     @property
     def pinned(self) -> str:
-        """Name with the version, such as ``smart:1``, which always means the same list."""
+        """Name with version, such as ``smart:1``, which never changes its words."""
         return f"{self.name}:{self.version}"
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class StopList(Collection[str]):
 
 
 def stop_lists() -> tuple[StopList, ...]:
-    """Return all stop lists that come with textkin, in the order of names and versions.
+    """Return all built-in stop lists, sorted by name and version.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def stop_lists() -> tuple[StopList, ...]:
 
 
 def stop_list(name: str) -> StopList:
-    """Return one of the stop lists that come with textkin.
+    """Return the built-in stop list with a name such as "smart" or "smart:1".
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def stop_list(name: str) -> StopList:
 
 
 def read_stop_words(path: os.PathLike[str]) -> list[str]:
-    """Read the words of a UTF-8 file: one per line, comments after ``|`` or an isolated ``#``."""
+    """Read stop words from a UTF-8 file: one per line, comments after ``|`` or ``#``."""
     where = repr(os.fspath(path))
     with open(path, "rb") as file:
         data = file.read(MAX_BYTES + 1)
@@ -222,7 +222,7 @@ def _parse_words(text: str, where: str) -> list[str]:
 
 @cache
 def _list_versions() -> dict[str, tuple[int, ...]]:
-    """Return the versions of each list, in ascending order; the names are sorted."""
+    """Return the ascending versions of each built-in stop list, by name."""
     found: dict[str, list[int]] = {}
     for entry in files("textkin.text").joinpath(_FOLDER).iterdir():
         if match := _FILE.fullmatch(entry.name):
@@ -266,7 +266,7 @@ def smart_words() -> tuple[str, ...]:
 
 
 def stop_word_set(stop_words: StopWords, *, tokenizer: Tokenizer | None = None) -> frozenset[str]:
-    """Return the set of forms that stop words are matched against.
+    """Return the set of word forms that count as stop words, for a list, name, or file.
 
     For each entry, the set has its lowercase form with and without apostrophes, and the same forms
     of the words that the tokenizer finds in it: one word, or several if it splits at apostrophes.
@@ -347,7 +347,7 @@ def stop_word_set(stop_words: StopWords, *, tokenizer: Tokenizer | None = None) 
 
 
 def remove_stop_words(tokens: Iterable[str], stop_set: frozenset[str]) -> list[str]:
-    """Remove the stop words from tokens.
+    """Return the tokens that are not stop words.
 
     A token is a stop word if its lowercase form is in the set, with or without its apostrophes.
 
@@ -376,12 +376,12 @@ def remove_stop_words(tokens: Iterable[str], stop_set: frozenset[str]) -> list[s
 
 
 def stop_word_test(stop_set: frozenset[str]) -> Callable[[str], bool]:
-    """Return a function that tests a word against `stop_set` and caches each distinct word."""
+    """Return a cached function that is True for words in `stop_set`."""
     return cache(lambda word: not stop_set.isdisjoint(_forms(word)))
 
 
 def _pin_name(name: str) -> str:
-    """Return `name` with its version; raise an error with the known names otherwise."""
+    """Return the name of a stop list with its version; raise for an unknown name."""
     try:
         return stop_list(name).pinned
     except ValueError as error:
@@ -427,7 +427,7 @@ def _collect_forms(words: Iterable[str], tokenizer: Tokenizer) -> frozenset[str]
 
 
 def _is_apostrophe_split(word: str, pieces: Iterable[str]) -> bool:
-    """Return True if a word was split only at its apostrophes."""
+    """Return True if a tokenizer split a word only at its apostrophes."""
     parts = _forms(word)[0].split("'")
     return all(_forms(piece)[0] in parts for piece in pieces)
 
@@ -442,6 +442,6 @@ def _tokenize_entry(word: str, tokenizer: Tokenizer) -> list[str]:
 
 
 def _forms(word: str) -> tuple[str, str]:
-    """Return `word` in lowercase, once with and once without apostrophes."""
+    """Return a word in lowercase, once with and once without apostrophes."""
     lower = normalize_text(word).lower()
     return lower, lower.replace("'", "")

@@ -1,4 +1,4 @@
-"""Tokenizer of texts."""
+"""Tokenizer, which splits texts of all languages into words."""
 
 from textkin import _core
 from textkin._base import describe_non_text
@@ -8,7 +8,7 @@ __all__ = ["normalize_text", "tokenize"]
 
 
 def tokenize(text: str, *, lowercase: bool = True) -> list[str]:
-    """Split a text into its words.
+    """Split a text into words, in lowercase by default.
 
     A word is a run of letters, marks, and numbers (Unicode categories L, M, and N) that starts
     with a letter or a number; single apostrophes inside it belong to it. All other characters
@@ -71,5 +71,5 @@ def tokenize(text: str, *, lowercase: bool = True) -> list[str]:
 
 
 def normalize_text(text: str) -> str:
-    """Normalize `text` like the tokenizer: NFKC, plain apostrophes, no invisible characters."""
+    """Normalize a text as the tokenizer does: NFKC, plain apostrophes, no invisible characters."""
     return text if text.isascii() else _core.normalise(text)

@@ -1,4 +1,4 @@
-"""Documents as sequences of word IDs."""
+"""`Tokens`: documents as sequences of word IDs in text order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["Tokens"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """Documents as sequences of vocabulary columns, one per token, in the order of the text.
+    """Documents as sequences of vocabulary columns, one per token, in text order.
 
     This is the input of models that depend on word order, such as the training of word and
     paragraph vectors, and edit distances.
@@ -53,7 +53,7 @@ class Tokens:
         return (self[document] for document in range(len(self)))
 
     def words(self, document: int) -> list[str | None]:
-        """Return the words of a document, with None for tokens without a column.
+        """Return the words of one document in order, with None for unknown words.
 
         Parameters
         ----------

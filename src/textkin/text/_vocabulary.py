@@ -1,4 +1,4 @@
-"""Vocabulary: words and their columns."""
+"""`Vocabulary`: words of the columns of a document-term matrix."""
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -15,7 +15,7 @@ __all__ = ["Vocabulary", "unchecked_vocabulary", "warn_unreachable_words"]
 
 
 class Vocabulary:
-    """Distinct words in a fixed order: word j is the name of column j of the bags.
+    """Distinct words in a fixed order: word j names column j of a document-term matrix.
 
     A vocabulary is immutable, so it can be shared, hashed, and used as a key; a copy of it is the
     same object.
@@ -88,11 +88,11 @@ class Vocabulary:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Word of each column."""
+        """Words in column order."""
         return self._words
 
     def lookup(self, words: Sequence[str]) -> Int32Array:
-        """Return the column of each word, or -1 if the vocabulary does not contain it.
+        """Return the column of each word, or -1 for a word that is not in the vocabulary.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Vocabulary:
         return np.fromiter((find(word, -1) for word in words), np.int32, len(words))
 
     def index(self, word: str) -> int:
-        """Return the column of a word; raise `KeyError` if the vocabulary does not contain it.
+        """Return the column of a word, or raise KeyError.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ def unchecked_vocabulary(words: Iterable[str]) -> Vocabulary:
 def warn_unreachable_words(
     vocabulary: Collection[str], prepared: Preparation, *, stacklevel: int
 ) -> None:
-    """Warn about words that the analysis changes, such as capitalized words.
+    """Warn about vocabulary words that the text analysis can never produce.
 
     Stop words and words of several tokens are ignored, since lists for several purposes contain
     them. Lookups that find other spellings and custom tokenizers are not checked: their words may

@@ -1,4 +1,4 @@
-"""Spans of the words of a text, and boundaries of grapheme clusters.
+"""Character spans of the words of a text, as the tokenizer splits it.
 
 The tokenizer returns words without offsets. This module splits a text into ever smaller parts and
 checks each split with the tokenizer: the parts must have the words of the whole.
@@ -20,7 +20,7 @@ _MOST_FLAGS = 512
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each word of a text; pairs of characters overlap.
+    """Yield start and end of each word of a text; bigrams of unspaced scripts overlap.
 
     Whitespace always separates words, so the parts between are independent.
     """
@@ -55,7 +55,7 @@ def _part_spans(part: str) -> list[tuple[int, int]]:
 
 
 def _split_runs(part: str) -> Iterator[tuple[int, int]]:
-    """Split at characters outside words and at the borders of scripts without spaces."""
+    """Yield spans of word characters in the same kind of script."""
     start = 0
     for at in range(len(part) + 1):
         ends = at == len(part)
@@ -73,7 +73,7 @@ def _split_runs(part: str) -> Iterator[tuple[int, int]]:
 
 
 def _pair_spans(run: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the spans of the overlapping pairs of a run, or one span if they do not match."""
+    """Return the spans of the character pairs of a run in an unspaced script."""
     starts = [at for at in range(len(run)) if begins_cluster(run, at)] + [len(run)]
     pairs = [(a, b) for a, b in zip(starts, starts[2:], strict=False)]
     if [_core.tokenise(run[a:b], False) for a, b in pairs] == [[word] for word in words]:
@@ -82,7 +82,7 @@ def _pair_spans(run: str, words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _trim(part: str) -> tuple[int, int]:
-    """Return the span of a word without the surrounding characters, such as apostrophes."""
+    """Return the span of a word without leading and trailing characters such as apostrophes."""
     start, end = 0, len(part)
     while start < end - 1 and not _in_word(part[start], edge=True):
         start += 1
@@ -92,7 +92,7 @@ def _trim(part: str) -> tuple[int, int]:
 
 
 def _in_word(character: str, *, edge: bool = False) -> bool:
-    """Return True if a character can be in a word (with `edge`, at its start or end)."""
+    """Return True if a character can be part of a word (with `edge`, at its ends)."""
     if character.isalnum():
         return True
     if character == "\u200b":  # a zero-width space separates words
@@ -111,7 +111,7 @@ def is_unspaced(character: str) -> bool:
 
 
 def begins_cluster(text: str, at: int) -> bool:
-    """Return True if a grapheme cluster starts at `at`."""
+    """Return True if a user-perceived character (grapheme cluster) starts at offset `at`."""
     if at == 0 or at >= len(text):
         return True
     here, before = text[at], text[at - 1]

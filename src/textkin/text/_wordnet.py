@@ -1,4 +1,4 @@
-"""Lemmatizer that returns the most frequent lemma of a word in WordNet."""
+"""English lemmatizer that chooses the most frequent lemma in WordNet."""
 
 import gzip
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _LONGEST = 100  # limit above the longest word form in WordNet
 
 @dataclass(frozen=True)
 class WordNetLemmas:
-    """Lemmatizer that returns the most frequent possible lemma of an English word.
+    """English lemmatizer that returns the most frequent lemma in WordNet.
 
     This is the rule of Guo and Diab (the WTMF paper). The word is lemmatized, and the result is
     replaced by the most frequent lemma that it can have as a noun, verb, adjective, or adverb:
@@ -101,7 +101,7 @@ class WordNetLemmas:
         return cls()
 
     def __call__(self, word: str) -> str:
-        """Return the lemma of `word`.
+        """Return the lemma of an English word.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class WordNetLemmas:
         return word if len(word) > _LONGEST else _lemma(word)
 
     def candidates(self, word: str) -> dict[str, int]:
-        """Return the possible lemmas of one step with their frequencies, best first.
+        """Return the possible lemmas of a word after one step, with frequencies.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class WordNetLemmas:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """WordNet data of single words: parts of speech (n, v, a, r), counts, irregular forms."""
+    """WordNet words: parts of speech, frequencies, and irregular forms."""
 
     parts: dict[str, str]  # parts of speech of each word
     counts: dict[str, int]  # tag count of each tagged word
@@ -155,7 +155,7 @@ def _lemma(word: str) -> str:
 
 
 def _ranked(word: str) -> list[str]:
-    """Return the possible lemmas of a word, the most frequent first."""
+    """Return the possible lemmas of a word, most frequent first."""
     table = _table()
     parts = table.parts
     own = parts.get(word, "")

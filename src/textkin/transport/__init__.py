@@ -1,4 +1,4 @@
-"""Word Mover's Distance: exact distances with flow and certificate, bounds, and exact search."""
+"""Word Mover's Distance: exact, with flow, certificate, bounds, and search."""
 
 from typing import TYPE_CHECKING
 

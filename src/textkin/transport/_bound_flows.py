@@ -22,7 +22,7 @@ def relaxed_flow(
     cost: CostName,
     side: Side,
 ) -> Flow:
-    """Explain the relaxed distance of two documents as a flow.
+    """Explain the Relaxed Word Mover's Distance (RWMD) of two documents as a flow of words.
 
     Each word of one side moves to (or comes from) the nearest word of the other side, without a
     limit on the mass there. Words of the other side that receive nothing are not in the flow.
@@ -71,7 +71,7 @@ def centroid_parts(
     second: DocumentRows,
     cost: CostName,
 ) -> Contributions:
-    r"""Explain the distance of two centroids by the contribution of each word.
+    r"""Split the distance between two document centroids into one contribution per word.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Result of the check of a certificate.
+    """Result of `Certificate.verify`: cost of the plan, proven lower bound, and their gap.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate:
-    """Transport plan with potentials as proof of its optimality.
+    """Optimality certificate of a distance: the transport plan and the dual potentials.
 
     For any potentials u, v with ``u[i] + v[j] <= c[i, j]`` for every pair, every plan costs at
     least ``sum_i a[i] u[i] + sum_j b[j] v[j]`` (weak duality). A plan with exactly
@@ -82,7 +82,7 @@ class Certificate:
     target_vectors: Float32Array | None = None
 
     def costs(self) -> Float64Array:
-        """Return the cost of every pair, computed here in float64 from the vectors."""
+        """Return the matrix of costs between source and target words, in float64."""
         if not isinstance(self.cost, str):
             return self.cost
         if self.source_vectors is None or self.target_vectors is None:
@@ -93,7 +93,7 @@ class Certificate:
         return reference_costs(self.source_vectors, self.target_vectors, self.cost)
 
     def verify(self, tolerance: float = 1e-6) -> Verification:
-        """Check the proof: marginals, potentials and the two objectives.
+        """Verify marginals, dual feasibility, and equal primal and dual objectives.
 
         The check uses no result of the solver unchecked: it computes the costs again in float64.
         It lowers potentials that exceed a cost by the largest excess, and charges mass that the
@@ -172,7 +172,7 @@ class Certificate:
             )
 
     def _check_plan(self) -> float:
-        """Check the marginals; return the mass that is misplaced by rounding."""
+        """Check the marginals of the plan; return the total mass missing through rounding."""
         if not (np.all(self.masses >= 0) and np.all(np.isfinite(self.masses))):
             raise CertificateError("The plan moves a mass that is negative or not finite.")
         misplaced = 0.0

@@ -44,10 +44,10 @@ __all__ = [
 
 
 class FindsWords(Protocol):
-    """Function that finds the words of a flow in a text, to highlight them."""
+    """Protocol for functions that return the spans of the compared words in a text."""
 
     def __call__(self, text: str) -> list[Place]:
-        """Return the words of a text with their offsets and their names in a flow."""
+        """Return the span of each compared word in a text, and the name of the word in the flow."""
         ...
 
 
@@ -57,7 +57,7 @@ def placed_words(
     rows_of: Callable[[Sequence[str]], Int32Array],
     name_of: Callable[[int], str],
 ) -> list[Place]:
-    """Return the spans of a text's words that a flow can contain.
+    """Return the spans of the words of a text that have a vector, with their names in a flow.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def placed_words(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextWords:
-    """Finder of words with the analyzer and vectors of a `WordMover`.
+    """Callable that finds compared words in a text, with the analyzer and words of `WordMover`.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class TextWords:
     lookup: WordLookup
 
     def __call__(self, text: str) -> list[Place]:
-        """Return the words of a text with their offsets and their names in a flow."""
+        """Return the span of each compared word in a text, and the name of the word in the flow."""
         return placed_words(text, self._forms, self.lookup.lookup, self.lookup.words.__getitem__)
 
     def _forms(self, words: Sequence[str]) -> list[list[str]]:
@@ -115,7 +115,7 @@ class TextWords:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Lower bounds of the Word Mover's Distance.
+    """Lower bounds of the Word Mover's Distance (WMD) of two documents: centroid and relaxed.
 
     Attributes
     ----------
@@ -133,13 +133,13 @@ class Bounds:
 
     @property
     def relaxed(self) -> float:
-        """Relaxed Word Mover's Distance: the larger of the two one-sided relaxations."""
+        """Relaxed Word Mover's Distance (RWMD): the larger of its two one-sided relaxations."""
         return max(self.source, self.target)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(DrawnResult):
-    """Comparison of two documents by the Word Mover's Distance: flow, bounds, and certificate.
+    """Word Mover's Distance of two documents with its flow, lower bounds, and certificate.
 
     Attributes
     ----------
@@ -185,34 +185,34 @@ class Comparison(DrawnResult):
 
     @property
     def score(self) -> float:
-        """The distance, to which the contributions sum; the common name in all explanations."""
+        """Word Mover's Distance, under the name that all explanations use for their total."""
         return self.distance
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """Moves of the flow, largest contribution first."""
+        """Moves of the flow from word to word, in descending order of their contribution."""
         return self.flow.moves
 
     @property
     def parts(self) -> tuple[Contribution, ...]:
-        """Contributions of the moves; see `Flow.parts`."""
+        """Contributions of the moves with a positive cost, which sum to the distance."""
         return self.flow.parts
 
     def share(self, part: Move | Rest | Contribution) -> float:
-        """Return the share of a move in the distance; see `Flow.share`."""
+        """Return the contribution of a move as a fraction of the distance, 0 to 1."""
         return self.flow.share(part)
 
     def verify(self, tolerance: float = 1e-6) -> Verification:
-        """Verify the optimality of the distance without the solver; see `Certificate.verify`."""
+        """Verify that the distance is optimal, without the solver; see `Certificate.verify`."""
         return self.certificate.verify(tolerance)
 
     @cached_property
     def verification(self) -> Verification:
-        """Result of `verify` with its default tolerance, computed once."""
+        """Cached result of `verify` with the default tolerance."""
         return self.verify()
 
     def aligned(self) -> AlignedText:
-        """Return both full texts with the distance that each word travels.
+        """Return both texts with each compared word and its transport distance, as `AlignedText`.
 
         Returns
         -------
@@ -250,12 +250,12 @@ class Comparison(DrawnResult):
         return AlignedText.of(self.flow, first, self._finder(first), second, self._finder(second))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state with the offsets of words, but without the vectors that found them."""
+        """Return the state for pickling: word offsets instead of the vectors that locate words."""
         _ = self._aligned
         return {**self.__dict__, "_finder": None}
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return labeled facts: distance, bounds, coverage, and the verified proof."""
+        """Return pairs (label, value) for display: distance, bounds, coverage, and proof."""
         return [
             ("distance", f"{self.distance:.6g}"),
             (
@@ -270,11 +270,11 @@ class Comparison(DrawnResult):
     def to_text(
         self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
     ) -> str:
-        """Return the flow as text; see `textkin.explain.flow_text`."""
+        """Draw the flow of words as lines of text; see `textkin.explain.flow_text`."""
         return flow_text(self.flow, limit=limit, width=width, unicode=unicode, color=color)
 
     def to_svg(self, *, title: str = "", limit: int = 20, embedded: bool = False) -> str:
-        """Return the flow as an SVG image; see `textkin.explain.flow_svg`."""
+        """Draw the flow of words as an SVG figure; see `textkin.explain.flow_svg`."""
         return flow_svg(
             self.flow,
             title=title or self._title,
@@ -348,7 +348,7 @@ class Comparison(DrawnResult):
         return "\n".join(part for part in (head, self.to_text(), self._left_out) if part)
 
     def _repr_html_(self) -> str:
-        """Return the SVG image for notebooks."""
+        """Return the SVG figure of the flow, which notebooks display."""
         return self.to_svg()
 
 
@@ -359,7 +359,7 @@ def _proof(gap: float) -> str:
 def bounds_of_rows(
     table: VectorTable, a: _core.Documents, b: _core.Documents, cost: CostName
 ) -> Bounds:
-    """Compute the lower bounds between the first documents of `a` and `b`."""
+    """Compute the lower bounds of the distance between the first documents of `a` and `b`."""
     found = _core.bound_matrices(table.vectors, a, b, cost, 1, stop_check())
     return Bounds(*found[:, 0, 0].tolist())
 
@@ -373,7 +373,7 @@ def compare_rows(
     texts: tuple[str, str] = ("", ""),
     finder: FindsWords | None = None,
 ) -> Comparison:
-    """Compare two nonempty documents, each in the only row of its `DocumentRows`.
+    """Compute the distance, flow, bounds, and certificate of two nonempty one-row inputs.
 
     `words` are the names of the rows of the table. `texts` are empty if unknown.
     """
@@ -429,7 +429,7 @@ def compare(
     stop_words: StopWords = "smart",
     feature_names: Sequence[str] | None = None,
 ) -> Comparison:
-    """Compare two documents: compute their distance and explain it by a flow.
+    """Compute the Word Mover's Distance of two documents, and explain it by a flow of words.
 
     Parameters
     ----------

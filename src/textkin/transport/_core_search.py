@@ -66,7 +66,7 @@ _LEFT_OUT = _core.VERDICTS.index("left_out")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchOptions:
-    """Options of a transport search.
+    """Options of a nearest-neighbor search by transport: k, radius, algorithm, mask, memory.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class SearchOptions:
         device: str | None = None,
         device_memory: str | int | None = None,
     ) -> Self:
-        """Validate parameters of an estimator, and return them as options."""
+        """Validate the parameters of an estimator, and return them as `SearchOptions`."""
         SEARCH_CONSTRAINTS["metric"].check("metric", metric)
         SEARCH_CONSTRAINTS["algorithm"].check("algorithm", algorithm)
         DEVICE.check("device", device)
@@ -147,7 +147,7 @@ class SearchOptions:
         progress: ProgressCallback | None,
         **parameters: Any,  # noqa: ANN401 (those of `of_parameters`)
     ) -> Self:
-        """Validate arguments of a public `search` over `n_documents` documents."""
+        """Validate the arguments of a public `search` method; return `SearchOptions`."""
         _K.check("k", k)
         _RADIUS.check("radius", radius)
         PROGRESS.check("progress", progress)
@@ -161,12 +161,12 @@ class SearchOptions:
 
     @property
     def plan(self) -> Algorithm | TransportMetric:
-        """Algorithm of an exact search, or metric of a search by a bound, as the core names it."""
+        """Core name of the search: an exact algorithm, or the lower bound to rank by."""
         return self.algorithm if self.metric == "wmd" else self.metric
 
     @property
     def radius(self) -> float:
-        """Radius that all queries share."""
+        """Largest distance of a hit, the same for all queries."""
         if isinstance(self.radii, np.ndarray):
             raise ValueError("radius requires one radius for all queries; got one per query.")
         return self.radii
@@ -174,7 +174,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, eq=False)
 class CoreSearch:
-    """Search of the core over blocks of documents, which are not copied.
+    """Nearest-neighbor search of the compiled core over blocks of documents, without a copy.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class CoreSearch:
         )
 
     def prepare(self, memory: int) -> None:
-        """Prepare searches now, instead of during the first search."""
+        """Compute the tables of a search (such as centroids) now, not in the first search."""
         self._all.prepare(memory)
 
     def search(
@@ -234,7 +234,7 @@ class CoreSearch:
         from_row: Int64Array | None = None,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents of each query.
+        """Find the documents with the smallest distance to each query, as `RankedRows`.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class CoreSearch:
     def record(
         self, query: _core.Documents, options: SearchOptions, points: Float32Array | None = None
     ) -> tuple[RankedRows, MaskArray, Float64Array]:
-        """Search for one query, and record a verdict and a value for every document."""
+        """Search for one query; return a verdict and a distance or bound for every document."""
         found, verdicts, values = self._search(query, points, options, None, None, True, None)
         return found, verdicts[0], values[0]
 
@@ -271,7 +271,7 @@ class CoreSearch:
         options: SearchOptions,
         progress: ProgressCallback | None = None,
     ) -> tuple[Int64Array, Int64Array, Float64Array, Int64Array]:
-        """Compute exact distances of candidates with known bounds, and return the nearest."""
+        """Compute exact distances of candidates with known bounds; return the nearest ones."""
         k = self._at_most_all(options.k)
         return self._all.solve(
             queries, numbers, starts, rows, bounds, k, limits, options.threads, progress
@@ -316,11 +316,11 @@ class CoreSearch:
         return RankedRows(starts, rows, distances, True, stats), verdicts, values
 
     def _at_most_all(self, number: int | None) -> int | None:
-        """Limit a number of documents to the range from 1 to the number of all documents."""
+        """Clip a number of hits to the range from 1 to the number of documents."""
         return None if number is None else min(number, max(len(self), 1))
 
     def _few_of(self, mask: MaskArray, queries: int) -> "_FewDocuments | None":
-        """Return a search over a copy of the documents in a mask, or None if that is slower."""
+        """Return a search over a copy of the documents in a mask, or None if copying is slower."""
         share = np.count_nonzero(mask) / max(len(mask), 1)
         if share >= _FEW:
             return None
@@ -351,7 +351,7 @@ class CoreSearch:
 
 
 class _FewDocuments(NamedTuple):
-    """Search over a copy of a few documents, with their positions."""
+    """Search over a copy of few selected documents, with their positions in the full corpus."""
 
     mask: MaskArray
     rows: Int64Array
@@ -377,7 +377,7 @@ def _check_candidates(
 
 
 def _allowed(mask: ArrayLike | None, documents: int) -> MaskArray | None:
-    """Convert a mask of booleans or positions to the form of the core."""
+    """Convert a filter mask (booleans or positions) to the form that the core takes."""
     if mask is None:
         return None
     given = np.asarray(mask)

@@ -46,7 +46,7 @@ _CACHED = ("core", "rows", "_on_device")
 
 @dataclass(frozen=True, eq=False)
 class TransportEngine:
-    """Exact transport over a table of vectors: search, distances, comparisons, and certificates.
+    """Exact transport between documents over word vectors: search, distances, certificates.
 
     `WordMover`, `TokenMover`, the transport rankings of an index, and the transport measure of
     `textkin.learn` each hold an engine. Without documents it compares rows that are passed to it.
@@ -91,7 +91,7 @@ class TransportEngine:
 
     @cached_property
     def core(self) -> CoreSearch:
-        """Search of the core over the documents."""
+        """Prepared search of the compiled core over the documents of the engine."""
         n_columns = len(self.table.vectors if self.column_map is None else self.column_map)
         return CoreSearch(
             self.table, self.cost, self.blocks, n_columns, self.column_map, self.weights
@@ -99,17 +99,17 @@ class TransportEngine:
 
     @cached_property
     def rows(self) -> DocumentRows:
-        """Documents of the engine with their weights, in the form of queries."""
+        """Documents of the engine with their word weights, in the form of queries."""
         assert self.column_map is None, "documents and queries must have the same columns"
         (block,) = self.blocks
         return replace(block, weights=self.weights)
 
     def among(self, positions: Int64Array) -> "TransportEngine":
-        """Return an engine over a copy of selected documents of the only block."""
+        """Return an engine over a copy of the documents at given positions of its only block."""
         return replace(self, blocks=[self.rows.take(positions)])
 
     def prepare(self, memory: int) -> None:
-        """Prepare searches now, instead of during the first search."""
+        """Compute the tables of a search (such as centroids) now, not in the first search."""
         self.core.prepare(memory)
 
     # ------------------------------------------------------------------ search
@@ -122,7 +122,7 @@ class TransportEngine:
         without: Int64Array | None = None,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents of each query.
+        """Find the documents with the smallest distance to each query, as `RankedRows`.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class TransportEngine:
         progress: ProgressCallback | None = None,
         size: int | None = None,
     ) -> Iterator[tuple[int, RankedRows]]:
-        """Search for queries batch by batch.
+        """Search for queries in batches; yield the result of each batch.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class TransportEngine:
         centroids_first: bool = False,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Stream all pairs of a query and a document within the radius of `options`.
+        """Yield blocks of all pairs (query, document) whose distance is within `options.radius`.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class TransportEngine:
         return stream(self, queries, options, from_row, progress)
 
     def _device_search(self, options: SearchOptions) -> "SearchOnDevice | None":
-        """Return the documents on a device if the search benefits from it, or None."""
+        """Return the search on a GPU if it is faster for these options, or None."""
         if options.device is None:
             self.leave_device()
         if (
@@ -250,7 +250,7 @@ class TransportEngine:
         return kept[1]
 
     def leave_device(self) -> None:
-        """Release the memory of a device; the next search copies the documents again."""
+        """Release the GPU memory of the documents; the next search copies them again."""
         self.__dict__.pop("_on_device", None)
 
     # ------------------------------------------------------------------ distances
@@ -263,7 +263,7 @@ class TransportEngine:
         options: SearchOptions,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute a distance or a bound of all pairs of two collections.
+        """Compute the matrix of distances, or of one lower bound, for all pairs of two collections.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class TransportEngine:
         threads: int = 1,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the exact distance of each document of `rows` to its counterpart in `columns`."""
+        """Compute the exact distance between document i of `rows` and document i of `columns`."""
         _check_paired(len(rows), len(columns))
         both = np.arange(len(rows), dtype=np.int64)
         return _core.distance_pairs(
@@ -322,7 +322,7 @@ class TransportEngine:
         options: SearchOptions,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute a bound of each document of `rows` to its counterpart in `columns`."""
+        """Compute a lower bound of the distance between document i of `rows` and of `columns`."""
         _check_paired(len(rows), len(columns))
         found = np.empty(len(rows))
         for at in range(len(rows)):
@@ -335,7 +335,7 @@ class TransportEngine:
     # ------------------------------------------------------------------ explanations, certificates
 
     def bounds(self, a: _core.Documents, b: _core.Documents) -> Bounds:
-        """Compute the lower bounds of the distance of the first documents of `a` and `b`."""
+        """Compute the lower bounds of the distance between the first documents of `a` and `b`."""
         return bounds_of_rows(self.table, a, b, self.cost)
 
     def explain(
@@ -347,7 +347,7 @@ class TransportEngine:
         texts: tuple[str, str] = ("", ""),
         finder: FindsWords | None = None,
     ) -> Comparison:
-        """Compare two nonempty documents, each in the only row of its `DocumentRows`.
+        """Compute the distance, flow, bounds, and certificate of two nonempty one-row inputs.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class TransportEngine:
         found: tuple[Int64Array, Float64Array],
         options: SearchOptions,
     ) -> SearchCertificate:
-        """Search for one query again, and record the outcome for each document.
+        """Repeat the search for one query, and return a certificate with a verdict per document.
 
         Parameters
         ----------
@@ -384,11 +384,11 @@ class TransportEngine:
     def record(
         self, query: DocumentRows, options: SearchOptions
     ) -> tuple[RankedRows, MaskArray, Float64Array]:
-        """Search for one query, and record a verdict and a value for every document."""
+        """Search for one query; return a verdict and a distance or bound for every document."""
         return self.core.record(query.documents(), options, query.points)
 
     def proof(self, query: DocumentRows, row: int) -> Certificate:
-        """Compute the exact distance of one query to a document, with plan and potentials."""
+        """Compute the exact distance of a query to one document, with plan and potentials."""
         document = self.rows[row : row + 1]
         source_words, source_masses = query.word_shares(0)
         target_words, target_masses = document.word_shares(0)
@@ -414,14 +414,14 @@ class TransportEngine:
         )
 
     def vectors_of(self, rows: DocumentRows, words: Int32Array) -> Float32Array:
-        """Return the vectors of words of documents or queries."""
+        """Return the word vectors for given word columns of documents or queries."""
         if rows.points is None:
             return self.table.vectors[words]
         return rows.points[words - len(self.table.vectors)]
 
 
 def _renumbered(rows: DocumentRows, words: Int32Array) -> _core.Documents:
-    """Convert the only row to the core's type, with columns numbered by `words`."""
+    """Convert a one-row document to the core's type, with columns renumbered by `words`."""
     weights = rows.weighted_counts()
     heavy = weights > 0
     indptr = np.array([0, np.count_nonzero(heavy)], dtype=np.int64)
@@ -437,7 +437,7 @@ def _check_paired(rows: int, columns: int) -> None:
 
 
 def _from(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
-    """Return a progress callback for one batch of a longer call."""
+    """Return a progress callback for one batch that reports progress of the whole call."""
     if progress is None:
         return None
     return lambda done, _: progress(before + done, total)

@@ -23,7 +23,7 @@ _SHOWN_QUERIES, _SHOWN_HITS = 5, 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchStats:
-    """Statistics of a search: the outcome for each document, and the time by stage.
+    """Statistics of a search: documents by outcome (solved, pruned, ...), and time by stage.
 
     Arrays have one number per query. For each query
     ``documents = empty + left_out + sum(removed.values()) + solved + not_reached``.
@@ -70,7 +70,7 @@ class SearchStats:
 
     @classmethod
     def of(cls, ranked: RankedRows, documents: int) -> "SearchStats":
-        """Create statistics from the counters of a search over `documents` documents."""
+        """Create the statistics from the counters of a search over `documents` documents."""
         verdicts, seconds = ranked.stats["verdicts"], ranked.stats["seconds"]
         by_name = dict(zip(_core.VERDICTS, verdicts.T, strict=True))
         return cls(
@@ -89,12 +89,12 @@ class SearchStats:
 
     @property
     def candidates(self) -> Int64Array:
-        """Number of documents that could be found, for each query: neither empty nor left out."""
+        """Number of documents per query that are not empty and not excluded by the mask."""
         return self.documents - self.empty - self.left_out
 
     @property
     def totals(self) -> dict[str, Any]:
-        """Sums over all queries, in plain types."""
+        """Statistics summed over all queries, as a dict of JSON types."""
         return {
             "queries": len(self),
             "documents": int(self.documents.sum()),
@@ -135,7 +135,7 @@ class SearchStats:
 
 
 class NeighborsOfQuery(NamedTuple):
-    """Nearest documents of one query; the length is the number found.
+    """Nearest documents of one query: positions and distances, nearest first.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class NeighborsOfQuery(NamedTuple):
 
 
 class MatchesOfQuery(NamedTuple):
-    """Most similar documents of one query; the length is the number found.
+    """Most similar documents of one query: positions and similarities, best first.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class MatchesOfQuery(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Neighbors(TableResult):
-    """Nearest documents of each query, nearest first; ties are in the order of positions.
+    """Search result: the nearest documents of each query, in ascending order of distance.
 
     ``found[i]`` returns the distances and positions for query i; their length is the number found.
     If fewer documents were found, rows of ``indices`` end in -1, which is not a valid position.
@@ -215,7 +215,7 @@ class Neighbors(TableResult):
         queries: DocumentRows,
         options: SearchOptions,
     ) -> "Neighbors":
-        """Make a result that can search again for certificates."""
+        """Create the result of a search, with the engine that can compute its certificates."""
         documents, k = len(engine), options.k
         width = int(np.diff(ranked.indptr).max(initial=0)) if k is None else min(k, documents)
         read_only(ranked.indptr, ranked.rows, ranked.scores)
@@ -233,7 +233,7 @@ class Neighbors(TableResult):
 
     @property
     def ascending(self) -> bool:
-        """True if the smallest scores are the best."""
+        """True if scores are distances (small is best), False if they are similarities."""
         return self._ranked.ascending
 
     @cached_property
@@ -244,33 +244,33 @@ class Neighbors(TableResult):
 
     @property
     def indices(self) -> Int64Array:
-        """Positions in the corpus; -1 if fewer documents were found."""
+        """Positions of the found documents, one row per query, padded with -1."""
         return self._filled[0]
 
     @property
     def scores(self) -> Float64Array:
-        """Distances or similarities; infinity or minus infinity if fewer were found."""
+        """Distances or similarities, one row per query, padded with inf or -inf."""
         return self._filled[1]
 
     @property
     def distances(self) -> Float64Array:
-        """Distances; infinity if fewer documents were found."""
+        """Distances of the found documents, one row per query, padded with inf."""
         if not self.ascending:
             raise AttributeError("distances requires a search by distance; use `scores`.")
         return self._filled[1]
 
     @cached_property
     def counts(self) -> Int64Array:
-        """Number of documents found by each query."""
+        """Number of found documents per query."""
         return np.diff(self._ranked.indptr)
 
     @cached_property
     def stats(self) -> SearchStats:
-        """Outcome for all documents, and time by stage."""
+        """Statistics of the search: documents by outcome, and time by stage."""
         return SearchStats.of(self._ranked, self._documents)
 
     def certificate(self, query: int) -> SearchCertificate:
-        """Return a certificate of the result of a query: a reason for each document.
+        """Return a certificate for one query: why each document was found or excluded.
 
         The query is searched again, and the outcome for each document is recorded. The certificate
         refers to the corpus of the original search.
@@ -300,7 +300,7 @@ class Neighbors(TableResult):
         return engine.certificate(queries[row : row + 1], self._ranked[row], options)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per hit, in plain types, for example for a table.
+        """Return one dict per hit (query, rank, position, score), for example for a DataFrame.
 
         Returns
         -------

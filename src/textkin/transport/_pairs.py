@@ -23,7 +23,7 @@ _FEW = 0.25  # if at most this share of the documents remains, search a copy of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairBlock:
-    """Block of pairs of documents within a distance.
+    """Block of document pairs within a distance: two arrays of positions, and the distances.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class PairBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeighborBlock:
-    """Block of documents with their nearest documents.
+    """Block of documents, each with the positions and distances of its nearest documents.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def near_pairs(
     from_row: Int64Array | None,
     progress: ProgressCallback | None,
 ) -> Iterator[PairBlock]:
-    """Stream pairs within the radius of `options`, as `pair_blocks` does.
+    """Yield blocks of document pairs whose distance is within `options.radius`.
 
     With "wmd" and ``algorithm="auto"``, the distance of centroids (WCD), which never exceeds the
     distance, first excludes rows and columns of each block, and the search sees only the remaining
@@ -149,7 +149,7 @@ def near_pairs(
 
 
 def _widened(engine: "TransportEngine", radius: float) -> float:
-    """Return a slightly larger radius for centroids, to allow for rounding errors.
+    """Return a radius enlarged by the rounding error of centroid distances.
 
     Costs are within 1.2e-6 of the exact costs, and masses within 2^-42 per word; see the prefetch
     search of the core.

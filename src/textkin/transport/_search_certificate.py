@@ -40,7 +40,7 @@ _SAMPLE = one_of(None) | integer(0)
 
 @dataclass(frozen=True, slots=True)
 class SearchVerification:
-    """Result of the verification of a search certificate.
+    """Result of `SearchCertificate.verify`: numbers of checked documents, and the largest gap.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class SearchVerification:
 
 @dataclass(frozen=True, eq=False)
 class SearchCertificate:
-    """Certificate of the result of one query: a verdict and a value for every document.
+    """Certificate of the search for one query: a verdict and a value for every document.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class SearchCertificate:
         return len(self.verdicts)
 
     def verdict(self, index: int) -> str:
-        """Return the verdict of the document at a position.
+        """Return the verdict (such as "solved" or "document_side") on one document.
 
         Parameters
         ----------
@@ -120,14 +120,14 @@ class SearchCertificate:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of documents by verdict; verdicts without documents are omitted."""
+        """Number of documents for each verdict that occurs."""
         counts = np.bincount(self.verdicts, minlength=len(VERDICTS)).tolist()
         return {name: count for name, count in zip(VERDICTS, counts, strict=True) if count}
 
     def verify(
         self, sample: int | None = 100, random_state: int | RandomState | None = 0
     ) -> SearchVerification:
-        """Verify that the record is true and proves the result.
+        """Recompute recorded values, and verify that they prove the result of the search.
 
         For all documents, the record is checked: the nearest solved documents are the hits, every
         bound exceeds the limit, and only documents excluded by the mask were left out. For the
@@ -168,7 +168,7 @@ class SearchCertificate:
     # ------------------------------------------------------------------ checks of the whole record
 
     def _check_left_out(self) -> None:
-        """Check that the documents left out match the mask, and empty documents have no words."""
+        """Raise unless the mask excludes all excluded documents, and empty ones have no words."""
         empty = self.engine.rows.are_empty()
         mask = self.options.mask
         out = np.zeros(len(self), dtype=bool) if mask is None else mask == 0
@@ -218,7 +218,7 @@ class SearchCertificate:
             raise CertificateError(f"{message.format(f'document {int(wrong.argmax())}')}.")
 
     def _chosen(self, sample: int | None, random_state: int | RandomState | None) -> Int64Array:
-        """Select the documents to compute again: all hits, and a sample of the others."""
+        """Return the positions to recompute: all hits, and a random sample of others."""
         valued = ~np.isin(self.verdicts, (_LEFT_OUT, _EMPTY, _NOT_REACHED))
         valued[self.indices] = False
         others = np.flatnonzero(valued)
@@ -230,7 +230,7 @@ class SearchCertificate:
 
     @property
     def _ranking(self) -> str | None:
-        """Name of the bound that ranks the documents, or None if the exact distance ranks them."""
+        """Name of the lower bound that ranks the documents, or None for the exact distance."""
         return None if self.options.metric == "wmd" else self.options.metric
 
     @cached_property
@@ -242,7 +242,7 @@ class SearchCertificate:
         return self._of_query[0]
 
     def _check_value(self, row: int) -> float:
-        """Check the value of a document; return the gap of a distance."""
+        """Recompute the recorded value of a document; return the duality gap of a distance."""
         value, verdict = float(self.values[row]), self.verdict(row)
         if verdict == "solved" and self._ranking is None:
             return self._check_distance(row, value)
@@ -279,7 +279,7 @@ class SearchCertificate:
         return found.gap / found.plan_cost if found.plan_cost > 0 else 0.0
 
     def _bound(self, row: int, kind: str) -> tuple[float, float]:
-        """Compute a bound of a document by its formula; also return the rounding error."""
+        """Compute a lower bound of a document by its formula; return it with its rounding error."""
         engine = self.engine
         words, masses = engine.rows.word_shares(row)
         x, y = engine.vectors_of(self.query, self._words), engine.vectors_of(engine.rows, words)
@@ -331,7 +331,7 @@ def certificate_of(
     found: tuple[Int64Array, Float64Array],
     options: SearchOptions,
 ) -> SearchCertificate:
-    """Search for one query again, and record the outcome for each document."""
+    """Repeat the search for one query, and return a certificate with a verdict per document."""
     _, verdicts, values = engine.record(query, options)
     read_only(verdicts, values)
     indices, distances = found
@@ -341,6 +341,6 @@ def certificate_of(
 
 
 def read_only(*arrays: NDArray[Any]) -> None:
-    """Make arrays read-only, so that results cannot change."""
+    """Set the arrays to read-only in place, so that results cannot be changed."""
     for array in arrays:
         array.flags.writeable = False

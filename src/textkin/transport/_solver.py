@@ -20,7 +20,7 @@ COSTS: tuple[CostName, ...] = get_args(CostName)
 
 
 def reference_costs(x: ArrayLike, y: ArrayLike, cost: CostName) -> Float64Array:
-    """Compute the costs between the rows of `x` and of `y`, from differences in float64.
+    """Compute the matrix of costs between rows of `x` and of `y` in float64, as the reference.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def reference_costs(x: ArrayLike, y: ArrayLike, cost: CostName) -> Float64Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TransportPlan:
-    """Optimal transport plan between two arrays of masses.
+    """Optimal transport plan between source and target weights, with potentials as proof.
 
     Attributes
     ----------
@@ -84,11 +84,11 @@ class TransportPlan:
     method: str
 
     def verify(self, tolerance: float = 1e-6) -> Verification:
-        """Check the proof of optimality without the solver; see `Certificate.verify`."""
+        """Verify that the plan is optimal, without the solver; see `Certificate.verify`."""
         return self.certificate.verify(tolerance)
 
     def matrix(self) -> Float64Array:
-        """Return the plan as a dense matrix, sources by targets."""
+        """Return the plan as a dense array of shape (n_sources, n_targets)."""
         shape = (len(self.certificate.source_masses), len(self.certificate.target_masses))
         plan = np.zeros(shape)
         plan[self.sources, self.targets] = self.masses
@@ -102,7 +102,7 @@ def optimal_transport(
     *,
     memory: str | int | None = None,
 ) -> TransportPlan:
-    r"""Solve an optimal transport problem exactly.
+    r"""Compute the exact optimal transport plan between two weight vectors for a cost matrix.
 
     Parameters
     ----------

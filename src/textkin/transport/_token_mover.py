@@ -55,7 +55,7 @@ _UNIT = 1e-5
 
 
 class TokenMover(SavedEstimator, BaseEstimator):
-    r"""Exact transport distance between documents that are arrays of token vectors.
+    r"""Exact Word Mover's Distance between documents that are arrays of token vectors.
 
     A document is an array of token vectors of shape (n_tokens, d) from any encoder, or
     `TokenVectors`, which also has weights and words. The interface is the same as for `WordMover`,
@@ -183,7 +183,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
 
     @rollback_on_error
     def fit(self, X: TokenDocuments, y: object = None) -> Self:
-        """Store a corpus to search in.
+        """Store a corpus of token-vector documents, which `search` then searches.
 
         A search never finds documents without tokens.
 
@@ -213,7 +213,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         return self
 
     def engine(self) -> TransportEngine:
-        """Return the engine that searches the documents of `fit`.
+        """Return the `TransportEngine` that searches the documents of `fit`.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         return self._cached_engine
 
     def read_queries(self, X: TokenDocuments | TokenDocument) -> DocumentRows:
-        """Read documents as queries of the engine, each with its own points.
+        """Convert token-vector documents to query rows for the engine.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         return self._stack(many, "queries", self.n_features_in_).queries(len(engine.table.vectors))
 
     def search_options(self, k: int | None = None, radius: float = math.inf) -> SearchOptions:
-        """Return the current parameters as options of the engine.
+        """Return the parameters of the estimator as `SearchOptions`, with `k` and `radius`.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
     # ------------------------------------------------------------------ distances
 
     def distance(self, a: TokenDocument, b: TokenDocument) -> float:
-        """Compute the distance of two documents by `metric`.
+        """Return the distance of two token-vector documents by the estimator's `metric`.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         metric: TransportMetric | None = None,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the distances between all documents of `X` and of `Y`.
+        """Return the matrix of distances between all documents of `X` and all documents of `Y`.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
     def paired(
         self, X: TokenDocuments, Y: TokenDocuments, *, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Compute the distances of pairs by `metric`: `X[i]` and `Y[i]`.
+        """Return the distance between `X[i]` and `Y[i]` for each i, by the estimator's `metric`.
 
         Parameters
         ----------
@@ -350,7 +350,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
     # ------------------------------------------------------------------ bounds
 
     def bounds(self, a: TokenDocument, b: TokenDocument) -> Bounds:
-        """Compute the lower bounds of the distance of two documents; see `WordMover.bounds`.
+        """Return the lower bounds of the distance of two documents; see `WordMover.bounds`.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
     # ------------------------------------------------------------------ explanation
 
     def explain(self, a: TokenDocument, b: TokenDocument) -> Comparison:
-        """Compare two documents: distance, flow, bounds, and optimality certificate.
+        """Return the `Comparison` of two documents: distance, flow, bounds, and certificate.
 
         Parameters
         ----------
@@ -411,7 +411,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         mask: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Neighbors:
-        """Find the nearest documents of the fitted corpus, with statistics and certificates.
+        """Find the fitted documents with the smallest distance to each query, as `Neighbors`.
 
         The result is exact: bit-identical to a comparison with every document. A search never finds
         documents without tokens, and a query without tokens has no hits.
@@ -456,7 +456,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         mask: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Neighbors:
-        r"""Find the documents with the largest MaxSim, the late interaction of ColBERT.
+        r"""Find the fitted documents with the largest MaxSim (ColBERT's score) for each query.
 
         Parameters
         ----------
@@ -531,7 +531,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
     # ------------------------------------------------------------------ fitted documents
 
     def _keep(self, stack: TokenStack) -> None:
-        """Store the documents of `fit`, prepared for searches."""
+        """Store the documents of `fit`, and prepare their search."""
         engine = self._engine_of(stack)
         if self.algorithm == "auto":
             engine.prepare(memory_in_bytes(self.memory))
@@ -559,13 +559,13 @@ class TokenMover(SavedEstimator, BaseEstimator):
         }
 
     def _metric(self, metric: TransportMetric | None = None) -> TransportMetric:
-        """Return the validated metric of a call; the default is the parameter of the class."""
+        """Validate and return `metric`, or the estimator's parameter `metric` if it is None."""
         metric = self.metric if metric is None else metric
         SEARCH_CONSTRAINTS["metric"].check("metric", metric)
         return metric
 
     def _options(self) -> SearchOptions:
-        """Return the search options for distances of pairs."""
+        """Return `SearchOptions` for distances of given pairs: the number of threads."""
         return SearchOptions(threads=effective_jobs(self.n_jobs))
 
     def _check_loaded(self) -> None:
@@ -606,7 +606,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
     # ------------------------------------------------------------------ reading
 
     def _stack(self, X: TokenDocuments, name: str, dimension: int | None = None) -> TokenStack:
-        """Read documents, and concatenate their tokens."""
+        """Validate token-vector documents, and concatenate their tokens into a `TokenStack`."""
         check_params(self)
         unit = bool(self.unit) or self.cost == "cosine"
         by_norm = self.token_weights == "norm"
@@ -625,7 +625,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         Y: TokenDocuments | None,
         names: tuple[str, str] = ("X", "Y"),
     ) -> tuple[TransportEngine, DocumentRows, DocumentRows]:
-        """Return an engine over the tokens of both, and the documents of `X` and of `Y`."""
+        """Return an engine over the tokens of `X` and `Y`, and the documents of each as rows."""
         if Y is None:
             stack = self._stack(X, names[0])
             rows = stack.rows(0, len(stack.table))

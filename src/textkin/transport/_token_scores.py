@@ -33,7 +33,7 @@ def max_sim(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Float64Array:
-    r"""Compute MaxSim, the late interaction of ColBERT, between all queries and all documents.
+    r"""Compute the matrix of MaxSim scores (ColBERT's late interaction) of queries and documents.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def max_sim(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BertScore:
-    """BERTScore of pairs of documents: precision, recall, and F1.
+    """BERTScore of each candidate with its reference: arrays of precision, recall, and F1.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def bert_score(
     baseline: float | tuple[float, float, float] = 0.0,
     progress: ProgressCallback | None = None,
 ) -> BertScore:
-    r"""Compute BERTScore between each candidate and its reference, from any token vectors.
+    r"""Compute BERTScore of each candidate with its reference, from token vectors.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def bert_score(
 
 
 def _like(first: TokenStack, documents: TokenDocuments, name: str, unit: bool) -> TokenStack:
-    """Stack documents after a check that their dimension equals the dimension of `first`."""
+    """Stack the tokens of documents; raise if their dimension differs from `first`'s."""
     dimension = first.table.shape[1] if len(first.table) else None
     return stack_tokens(documents, name, unit=unit, dimension=dimension)
 
@@ -225,7 +225,7 @@ def _like(first: TokenStack, documents: TokenDocuments, name: str, unit: bool) -
 def _documents(
     first: TokenStack, second: TokenStack, names: tuple[str, str]
 ) -> tuple[Float32Array, DocumentRows, DocumentRows]:
-    """Concatenate the vectors of both stacks, and return both as rows of this table."""
+    """Concatenate the vectors of two stacks; return the table, and each stack as rows over it."""
     table = second.followed_by(first) if second is not first else first.table
     begin = len(second.table) if second is not first else 0
     rows = first.rows(begin, len(table))
@@ -242,7 +242,7 @@ def _parts(rows: DocumentRows) -> Iterator[DocumentRows]:
 def _products(
     first: TokenStack, second: TokenStack, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Compute MaxSim of unscaled vectors in float64, pair by pair."""
+    """Compute the MaxSim matrix of vectors that are not normalized, in float64."""
     found = np.empty((len(first), len(second)))
     others = [second.part(column) for column in range(len(second))]
     points = [other.table[other.weights > 0].astype(np.float64) for other in others]

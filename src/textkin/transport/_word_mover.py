@@ -1,4 +1,4 @@
-"""The Word Mover's Distance as an estimator."""
+"""`WordMover`: the Word Mover's Distance with the interface of scikit-learn."""
 
 import math
 import re
@@ -74,7 +74,7 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 
 class WordMover(WordVectorEstimator):
-    r"""Word Mover's Distance: minimum cost of moving the words of one document to another.
+    r"""Word Mover's Distance: minimum cost to move the words of one document to another.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class WordMover(WordVectorEstimator):
 
     @rollback_on_error
     def fit(self, X: Documents, y: object = None) -> Self:
-        """Store a corpus to search in, and learn word weights if `word_weights` requires it.
+        """Store a corpus for searches, and learn word weights if `word_weights` needs a corpus.
 
         A search never finds documents without any word that has a vector.
 
@@ -264,7 +264,7 @@ class WordMover(WordVectorEstimator):
         return self
 
     def engine(self) -> TransportEngine:
-        """Return the engine that searches the documents of `fit`.
+        """Return the `TransportEngine` that searches the documents of `fit`.
 
         Returns
         -------
@@ -293,7 +293,7 @@ class WordMover(WordVectorEstimator):
         return engine
 
     def read_queries(self, X: Documents) -> DocumentRows:
-        """Read documents as queries of the engine; queries without words have no hits.
+        """Convert documents to query rows for the engine; a query without known words has no hits.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class WordMover(WordVectorEstimator):
         return self._read(X, "X", engine.table, engine.weights, empty="inf")
 
     def search_options(self, k: int | None = None, radius: float = math.inf) -> SearchOptions:
-        """Return the current parameters as options of the engine.
+        """Return the parameters of the estimator as `SearchOptions`, with `k` and `radius`.
 
         Parameters
         ----------
@@ -328,7 +328,7 @@ class WordMover(WordVectorEstimator):
     # ------------------------------------------------------------------ distances
 
     def distance(self, a: Document, b: Document) -> float:
-        """Compute the distance of two documents by `metric`.
+        """Return the distance of two documents by the estimator's `metric`.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class WordMover(WordVectorEstimator):
         metric: TransportMetric | None = None,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        r"""Compute the distances between all documents of `X` and of `Y`.
+        r"""Return the matrix of distances between all documents of `X` and all documents of `Y`.
 
         Parameters
         ----------
@@ -437,7 +437,7 @@ class WordMover(WordVectorEstimator):
     def paired(
         self, X: Documents, Y: Documents, *, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Compute the distances of pairs by `metric`: `X[i]` and `Y[i]`.
+        """Return the distance between `X[i]` and `Y[i]` for each i, by the estimator's `metric`.
 
         Parameters
         ----------
@@ -468,7 +468,7 @@ class WordMover(WordVectorEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
-        """Find all pairs of documents within a distance, block by block.
+        """Yield blocks of all pairs of documents whose distance is at most `radius`.
 
         This needs no `fit`, unless `word_weights` does. Memory grows with the documents and with
         the pairs of one block, not with all pairs. Leave the loop or close the iterator to stop.
@@ -521,7 +521,7 @@ class WordMover(WordVectorEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> Iterator[NeighborBlock]:
-        """Find the nearest documents of each document, block by block.
+        """Yield the `k` nearest documents of `Y` (or `X`) for each document of `X`, in blocks.
 
         This needs no `fit`, unless `word_weights` does. Memory grows with the documents, not with
         their pairs. Leave the loop or close the iterator to stop.
@@ -567,7 +567,7 @@ class WordMover(WordVectorEstimator):
     # ------------------------------------------------------------------ bounds
 
     def bounds(self, a: Document, b: Document) -> Bounds:
-        r"""Compute the lower bounds of the distance of two documents.
+        r"""Return the lower bounds (centroid and relaxed) of the distance of two documents.
 
         Parameters
         ----------
@@ -600,7 +600,7 @@ class WordMover(WordVectorEstimator):
     def explain(
         self, a: Document, b: Document, *, feature_names: Sequence[str] | None = None
     ) -> Comparison:
-        """Compare two documents: distance, flow, bounds, coverage, and optimality certificate.
+        """Return the `Comparison` of two documents: distance, flow, bounds, and certificate.
 
         Parameters
         ----------
@@ -663,7 +663,7 @@ class WordMover(WordVectorEstimator):
         mask: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Neighbors:
-        """Find the nearest documents of the fitted corpus, with statistics and certificates.
+        """Find the fitted documents with the smallest distance to each query, as `Neighbors`.
 
         The result is exact: bit-identical to a comparison with every document. `k` and `radius`
         are the arguments of this call; the parameters `n_neighbors` and `radius` of the class are
@@ -771,7 +771,7 @@ class WordMover(WordVectorEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> tuple[Float64Array, Int64Array] | Int64Array:
-        """Find the nearest documents of the fitted corpus, with the interface of scikit-learn.
+        """Return the distances and positions of the nearest fitted documents, as scikit-learn does.
 
         Parameters
         ----------
@@ -862,7 +862,7 @@ class WordMover(WordVectorEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]] | NDArray[np.object_]:
-        """Find all documents of the corpus within a distance, with scikit-learn's interface.
+        """Return the fitted documents within a distance of each query, as scikit-learn does.
 
         Parameters
         ----------
@@ -905,7 +905,7 @@ class WordMover(WordVectorEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> "sparse.csr_array[np.float64, tuple[int, int]]":
-        """Return the graph of nearest documents in scikit-learn's form; see `kneighbors`.
+        """Return a sparse matrix of queries and their nearest fitted documents; see `kneighbors`.
 
         Parameters
         ----------
@@ -937,7 +937,7 @@ class WordMover(WordVectorEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> "sparse.csr_array[np.float64, tuple[int, int]]":
-        """Return the graph of the documents within a distance; see `radius_neighbors`.
+        """Return a sparse matrix of queries and the fitted documents within `radius`.
 
         Parameters
         ----------
@@ -982,7 +982,7 @@ class WordMover(WordVectorEstimator):
         return ranked if sort_results else ranked.by_position()
 
     def _n_neighbors(self, given: object) -> int:
-        """Return the number of neighbors; raise the same errors as scikit-learn."""
+        """Validate and return the number of neighbors, with the error types of scikit-learn."""
         if given is None:
             SEARCH_CONSTRAINTS["n_neighbors"].check("n_neighbors", self.n_neighbors)
             return int(self.n_neighbors)
@@ -995,7 +995,7 @@ class WordMover(WordVectorEstimator):
     def _neighbor_queries(
         self, X: Documents | None, engine: TransportEngine, k: int
     ) -> tuple[DocumentRows, Int64Array | None]:
-        """Return the queries, and the document that each query must not find, or None."""
+        """Return query rows, and for each the fitted document to exclude (itself), or None."""
         if X is None:
             rows, without = engine.rows, np.arange(len(engine), dtype=np.int64)
         else:
@@ -1031,7 +1031,7 @@ class WordMover(WordVectorEstimator):
     # ------------------------------------------------------------------ fitted documents
 
     def _keep(self, rows: DocumentRows) -> None:
-        """Store the documents of `fit`, prepared for searches."""
+        """Store the documents of `fit`, and prepare their search."""
         self._fitted_rows = rows
         self._fitted_with: object = _parameters_of_corpus(self)
         before: TransportEngine | None = self.__dict__.pop("_cached_engine", None)
@@ -1122,7 +1122,7 @@ class WordMover(WordVectorEstimator):
         *,
         empty: Literal["error", "inf"],
     ) -> DocumentRows:
-        """Read documents as rows for a search; raise for empty documents if `empty` says so."""
+        """Convert documents to `DocumentRows`; with `empty="error"`, raise for empty documents."""
         documents = self._document_rows(X, name, table, weights)
         rows = documents.compact(name)
         if empty == "error":
@@ -1134,7 +1134,7 @@ class WordMover(WordVectorEstimator):
     def _given_engine(
         self, X: Documents, Y: Documents | None
     ) -> tuple[TransportEngine, DocumentRows]:
-        """Create an engine over `Y` (over `X` if `Y` is None), and read `X` as queries."""
+        """Return an engine over the documents of `Y` (or `X`), and `X` as queries."""
         table, weights = self._setting()
         queries = self._read(X, "X", table, weights, empty=self.empty)
         rows = queries
@@ -1145,7 +1145,7 @@ class WordMover(WordVectorEstimator):
     def _pairs_of(
         self, X: Documents, Y: Documents | None
     ) -> tuple[TransportEngine, _core.Documents, _core.Documents]:
-        """Return an engine without documents, and the documents of `X` and of `Y` or `X` again."""
+        """Return an engine without a corpus, and the documents of `X` and `Y` (or `X`)."""
         table, weights = self._setting()
         engine = TransportEngine(table, self.cost)
         rows = self._documents(self._document_rows(X, "X", table, weights), "X")
@@ -1156,7 +1156,7 @@ class WordMover(WordVectorEstimator):
     def _documents(
         self, rows: DocumentRows, name: str, empty: str | None = None
     ) -> _core.Documents:
-        """Convert rows for the core; raise for empty documents if `empty` says so."""
+        """Convert `DocumentRows` to the core's type; with `empty="error"`, raise for empty ones."""
         documents = rows.documents()
         if (empty or self.empty) == "error":
             found = documents.empty_rows()
@@ -1165,7 +1165,7 @@ class WordMover(WordVectorEstimator):
         return documents
 
     def _setting(self) -> tuple[VectorTable, Float64Array | None]:
-        """Return the vector table, and the weight of each word (None if all weights are 1)."""
+        """Return the vector table, and the weight of each word, or None if all weights are 1."""
         table = self._vector_table()
         if not self._weighs_words():
             return table, None
@@ -1183,7 +1183,7 @@ class WordMover(WordVectorEstimator):
         return not (isinstance(self.word_weights, str) and self.word_weights == "nbow")
 
     def _weights_depend_on(self, table: VectorTable) -> tuple[str, int]:
-        """Return the key for which learned weights are valid."""
+        """Return a key that changes when word weights learned by `fit` become invalid."""
         return (
             self.word_weights if isinstance(self.word_weights, str) else "given",
             len(table.vectors),
@@ -1205,13 +1205,13 @@ class WordMover(WordVectorEstimator):
         }
 
     def _metric(self, metric: TransportMetric | None = None) -> TransportMetric:
-        """Return the validated metric of a call; the default is the parameter of the class."""
+        """Validate and return `metric`, or the estimator's parameter `metric` if it is None."""
         metric = self.metric if metric is None else metric
         SEARCH_CONSTRAINTS["metric"].check("metric", metric)
         return metric
 
     def _options(self) -> SearchOptions:
-        """Return the search options for distances of pairs."""
+        """Return `SearchOptions` for distances of given pairs: threads and device."""
         return SearchOptions(threads=effective_jobs(self.n_jobs), device=self.device)
 
 
@@ -1242,7 +1242,7 @@ def _fill(
     queries: DocumentRows,
     without: Int64Array | None,
 ) -> None:
-    """Complete rows with too few hits by documents at infinite distance, in position order.
+    """Fill rows of `indices` that have too few hits with documents at infinite distance.
 
     An empty query is at infinite distance from all documents, and empty documents are at infinite
     distance from every query.
@@ -1262,7 +1262,7 @@ def _fill(
 
 
 def _array_of_arrays(parts: list[NDArray[np.generic]], size: int) -> NDArray[np.object_]:
-    """Return an object array of arrays, even if all have the same length."""
+    """Pack arrays into an object array, one per element, even if their lengths are equal."""
     found = np.empty(size, dtype=object)
     for i, part in enumerate(parts[:size]):
         found[i] = part
@@ -1275,7 +1275,7 @@ def _written(document: Document) -> str:
 
 
 def _distance_of_bags(table: VectorTable, a: object, b: object, cost: str) -> float | None:
-    """Compute the distance of two valid one-row bags, or return None for any other input.
+    """Return the distance of two one-row bags, or None if the input is not two such bags.
 
     This is the fast path of `WordMover.distance`, which validates any other input.
     """
@@ -1295,7 +1295,7 @@ def _distance_of_bags(table: VectorTable, a: object, b: object, cost: str) -> fl
 def empty_document_error(
     documents: DocumentRows, rows: list[int], name: str, *, choice: bool
 ) -> EmptyDocumentError:
-    """Return an error with the documents without words, the reason, and how to fix it.
+    """Create the error that lists documents without known words, the reason, and the fix.
 
     If `choice` is True, the caller can request an infinite distance instead.
     """

@@ -1,4 +1,4 @@
-"""Word vectors: a table of words and vectors, its file formats, and built-in vectors."""
+"""Word vectors: the table `WordVectors`, its file formats, and built-in vectors."""
 
 from typing import TYPE_CHECKING
 

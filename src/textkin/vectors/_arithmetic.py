@@ -1,4 +1,4 @@
-"""Lengths, cosines, and principal components of the rows of a table.
+"""Lengths, cosines, and principal components of the rows of a matrix.
 
 Each row is summed by the same loop regardless of its position (no BLAS), so equal rows get equal
 cosines and ties go to the lowest row.
@@ -13,7 +13,7 @@ __all__ = ["compute_cosines", "find_largest", "remove_components", "row_lengths"
 
 
 def row_lengths(matrix: Float32Array) -> Float64Array:
-    """Compute the Euclidean length of each row, float64."""
+    """Return the Euclidean length of each row in float64."""
     squares = np.empty(len(matrix))
     for rows in row_blocks(*matrix.shape):
         block = matrix[rows].astype(np.float64)
@@ -25,7 +25,7 @@ def row_lengths(matrix: Float32Array) -> Float64Array:
 def compute_cosines(
     matrix: Float32Array, lengths: Float64Array, vector: Float64Array
 ) -> Float64Array:
-    """Compute ``<x, v> / (|x| |v|)`` for each row x, within [-1, 1]; `vector` must not be zero."""
+    """Return the cosine of each row of a matrix with a nonzero vector."""
     products = np.empty(len(matrix))
     for rows in row_blocks(*matrix.shape):
         products[rows] = np.einsum("ij,j->i", matrix[rows].astype(np.float64), vector)
@@ -35,7 +35,7 @@ def compute_cosines(
 
 
 def find_largest(scores: Float64Array, n: int) -> IntpArray:
-    """Return the positions of the `n` largest scores, best first; ties are in position order."""
+    """Return the positions of the `n` largest scores, best first."""
     n = min(n, len(scores))
     if n == 0:
         return np.empty(0, dtype=np.intp)
@@ -49,7 +49,7 @@ _NOTHING_LEFT = 1e-9  # relative to the row's length; below it, only rounding er
 
 
 def unit_rows(matrix: Float32Array) -> Float32Array:
-    """Divide rows by their lengths in float64, and round once to float32."""
+    """Divide each row by its Euclidean length, rounded once to float32."""
     lengths = row_lengths(matrix)
     result = np.empty(matrix.shape, dtype=np.float32)
     for rows in row_blocks(*matrix.shape):
@@ -60,7 +60,7 @@ def unit_rows(matrix: Float32Array) -> Float32Array:
 def remove_components(
     words: tuple[str, ...], matrix: Float32Array, n: int, center: bool
 ) -> Float32Array:
-    """Subtract the mean (if `center`) and the top `n` principal components from rows.
+    """Remove the mean (if `center`) and the top `n` principal components from rows.
 
     With rows x, mean m and U the top `n` eigenvectors of the d x d covariance,
     each row becomes ``y = x - m``, then ``y - U U^T y`` (Mu & Viswanath 2018, algorithm 1).
@@ -86,7 +86,7 @@ def remove_components(
 
 
 def _top_components(matrix: Float32Array, mean: Float64Array, n: int) -> Float64Array:
-    """Return the `n` top eigenvectors of the covariance as columns, by ascending eigenvalue."""
+    """Return the `n` principal components of rows as columns, by ascending eigenvalue."""
     dimension = matrix.shape[1]
     covariance = np.zeros((dimension, dimension))
     for rows in row_blocks(*matrix.shape):

@@ -1,4 +1,4 @@
-"""Built-in vectors: packed files in ``data/``, with int8 codes and one scale per row.
+"""Built-in vectors: packed files in ``data/`` with int8 codes and a scale per row.
 
 ``scripts/make_builtin_vectors.py`` and ``scripts/distil_vectors.py`` make the files;
 ``data/README.md`` describes them.
@@ -37,7 +37,7 @@ _PREFIX = "builtin:"
 
 
 def builtin_name(name: object) -> BuiltinName | None:
-    """Return the name of built-in vectors without its prefix, or None for any other value.
+    """Return "glove" for "glove" or "builtin:glove" (other names alike), or None.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def builtin_name(name: object) -> BuiltinName | None:
 
 
 def read_packed(path: Path) -> tuple[list[str], Float32Array]:
-    """Read the words and the float32 matrix of a packed int8 file without unpickling."""
+    """Read words and float32 vectors from a packed int8 file, without unpickling."""
     with np.load(path, allow_pickle=False) as arrays:
         words = arrays["words"].tobytes().decode("utf-8").split("\n")
         codes, scales = arrays["codes"], arrays["scales"]
@@ -77,7 +77,7 @@ _LARGEST_CODE = 127
 
 
 def quantize(matrix: Float32Array) -> tuple[Int8Array, Float32Array]:
-    """Quantize each row x to ``scale * codes`` with ``scale = max |x| / 127``.
+    """Quantize rows to int8 codes; return the codes and the scale of each row.
 
     The error of each number is at most half a scale. The largest number of a row keeps the code 127
     or -127, so no row becomes zero.
@@ -113,7 +113,7 @@ def quantize(matrix: Float32Array) -> tuple[Int8Array, Float32Array]:
 
 
 def dequantize(codes: Int8Array, scales: Float32Array) -> Float32Array:
-    """Compute ``scale * codes`` of each row, in float32."""
+    """Convert int8 codes and a scale per row back to float32 rows."""
     matrix: Float32Array = codes.astype(np.float32)
     matrix *= scales[:, np.newaxis]
     return matrix

@@ -1,4 +1,4 @@
-"""Cache of large vector files: a converted copy that opens in milliseconds.
+"""Cache of text vector files: a binary copy that opens in milliseconds.
 
 Each source has one cache file: ``glove.txt.textkin`` next to ``glove.txt``, or a file in the
 user's cache folder if the folder of the source is read-only. A cache is a safetensors file with the
@@ -72,12 +72,12 @@ _UNUSABLE = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 
 class CacheWriteError(OSError):
-    """Error while writing a cache; the vectors themselves are not affected."""
+    """Error while writing a cache file; the vectors are still usable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Vector table loaded from a file or a cache: words, matrix, and repairs."""
+    """Words, matrix, and repair counts, as loaded from a file or its cache."""
 
     names: Names
     matrix: Float32Array
@@ -85,7 +85,7 @@ class Loaded:
 
 
 def user_cache_folder() -> Path:
-    """Return the user's folder for caches that cannot be next to their source.
+    """Return the user's cache folder, used if a cache cannot be next to its file.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def user_cache_folder() -> Path:
 
 
 def cached_files() -> list[Path]:
-    """Return the cache files in the user's cache folder; you can delete any of them.
+    """Return the paths of all caches in the user's cache folder; they can be deleted.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def cached_files() -> list[Path]:
 
 
 def cache_of(path: Path) -> Path | None:
-    """Return the path of the cache of a vector file, or None; you can delete the cache.
+    """Return the path of the cache of a vector file, or None; it can be deleted.
 
     Parameters
     ----------
@@ -145,14 +145,14 @@ def cache_of(path: Path) -> Path | None:
 
 
 def source_path(cache: Path) -> str | None:
-    """Return the path of the source of a cache, as recorded in the cache."""
+    """Return the path of the vector file that a cache was made from, or None."""
     with suppress(*_UNUSABLE), _opened(cache, None) as (_, about):
         return str(about["path"])
     return None
 
 
 def source_key(path: Path, options: Options) -> dict[str, Any]:
-    """Return the key that identifies a file and its loading options in a cache."""
+    """Return a key that changes if a vector file or its loading options change."""
     return {
         "file": _file_key(path),
         "errors": options.errors,
@@ -177,7 +177,7 @@ def _file_key(path: Path) -> dict[str, Any]:
 
 
 def _sampled(descriptor: int, *spans: tuple[int, int]) -> str:
-    """Return a hash of 64 samples from each span of a file, both ends included."""
+    """Return a hash of 64 samples from each span of an open file."""
     digest = hashlib.blake2b(digest_size=16)
     for start, end in spans:
         size = min(_SAMPLE_BYTES, end - start)
@@ -188,7 +188,7 @@ def _sampled(descriptor: int, *spans: tuple[int, int]) -> str:
 
 
 def open_cached(path: Path, key: dict[str, Any], format: str | None) -> Loaded | None:
-    """Return the table of the valid cache of a file, or None.
+    """Return the vectors from the valid cache of a file, or None.
 
     If `format` is None, the cache must have the detected format.
     """
@@ -202,7 +202,7 @@ def open_cached(path: Path, key: dict[str, Any], format: str | None) -> Loaded |
 
 @contextmanager
 def _opened(place: Path, owner: int | None) -> Iterator[tuple[TensorFile, dict[str, Any]]]:
-    """Open a cache of a trusted owner (`owner` included); raise an error if it is not a cache."""
+    """Open a cache file that belongs to the user or `owner`; raise if it is not a cache."""
     with _regular(place) as (file, found):
         if found.st_uid not in (user_id(), 0, owner) or found.st_mode & 0o022:
             raise ValueError(
@@ -214,7 +214,7 @@ def _opened(place: Path, owner: int | None) -> Iterator[tuple[TensorFile, dict[s
 
 @contextmanager
 def _regular(place: Path) -> Iterator[tuple[IO[bytes], os.stat_result]]:
-    """Open a regular file without following links or waiting for pipes."""
+    """Open a regular file, without following links or blocking on pipes."""
     flags = open_flags("O_RDONLY", "O_CLOEXEC", "O_NONBLOCK", "O_NOFOLLOW")
     with os.fdopen(os.open(place, flags), "rb") as file:
         found = os.fstat(file.fileno())
@@ -231,7 +231,7 @@ def _about(found: TensorFile) -> dict[str, Any]:
 
 
 def _is_whole(found: TensorFile, about: dict[str, Any]) -> bool:
-    """Return True if the samples of the content are intact, because a disk may lose pages."""
+    """Return True if samples of a cache agree with the recorded hash."""
     parts = [found.tensors[name] for name in ("vectors", WORD_ENDS, WORDS)]
     spans = [(part.start, part.start + part.bytes) for part in parts]
     return bool(about["samples"] == _sampled(found.file.fileno(), *spans))
@@ -251,7 +251,7 @@ def _loaded(found: TensorFile, about: dict[str, Any]) -> Loaded:
 
 
 class CacheWriter:
-    """Writer of a cache, as a context manager; the cache appears when all rows are written.
+    """Context manager that writes a cache; the file appears when it is complete.
 
     An error of the disk raises `CacheWriteError`, and no file is left.
     """
@@ -274,7 +274,7 @@ class CacheWriter:
             self._temporary.unlink()
 
     def append(self, rows: Float32Array) -> None:
-        """Write the next rows."""
+        """Write the next vectors to the cache."""
         try:
             self._file.write(np.ascontiguousarray(rows).data)
         except OSError as error:
@@ -282,7 +282,7 @@ class CacheWriter:
         self._rows += len(rows)
 
     def finish(self, words: list[str], dimension: int, repairs: Repairs) -> Loaded | None:
-        """Write the words and the header, and rename the file; return the memory-mapped table.
+        """Write words and header, rename the file, and return the memory-mapped vectors.
 
         The result is None if the source has changed concurrently, because the rows may be mixed.
         """
@@ -351,7 +351,7 @@ class CacheWriter:
 
 
 def _create(path: Path, like: os.stat_result | None) -> IO[bytes]:
-    """Create a file that only the user can write, and only readers of the source can read."""
+    """Create a file that the user can write, and readers of the source can read."""
     flags = open_flags("O_RDWR", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
     mode = 0o600 if like is None else 0o600 | like.st_mode & 0o044
     file = os.fdopen(os.open(path, flags, mode), "w+b")  # the umask also applies
@@ -363,7 +363,7 @@ def _create(path: Path, like: os.stat_result | None) -> IO[bytes]:
 
 
 def _is_free(place: Path) -> bool:
-    """Return True if a cache may be written to a path: it is free, or has the user's own cache."""
+    """Return True if a path is unused, or holds a cache of the user."""
     if not os.path.lexists(place):
         return True
     with suppress(OSError, ValueError), _regular(place) as (file, found):
@@ -372,7 +372,7 @@ def _is_free(place: Path) -> bool:
 
 
 def _places(path: Path) -> tuple[Path, ...]:
-    """Return possible paths of the cache of a file: next to it, and in the user's cache folder."""
+    """Return the possible cache paths of a file: next to it, or in the user's cache folder."""
     whole = os.path.abspath(path)
     name = hashlib.blake2b(os.fsencode(whole), digest_size=12).hexdigest()
     beside = path.with_name(path.name + SUFFIX)
@@ -383,7 +383,7 @@ def _places(path: Path) -> tuple[Path, ...]:
 
 
 def _remove_stale(place: Path) -> None:
-    """Remove old temporary files of killed processes."""
+    """Remove old temporary files of killed processes next to a cache."""
     for file in place.parent.glob(f".{_escaped(place.name)}.*.tmp"):
         with suppress(OSError):
             if time.time() - file.stat().st_mtime > _STALE:

@@ -1,4 +1,4 @@
-"""Repairs of vector tables: omission of invalid entries, with counts by reason."""
+"""Omission of invalid entries of vector tables, with counts by reason."""
 
 from array import array
 from bisect import bisect_left
@@ -35,7 +35,7 @@ _WORDING = {
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """Number of omitted entries of a vector file by reason; false if there are none.
+    """Counts of omitted entries of a vector file by reason; false if all are 0.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Repairs:
     miscounted: int = 0
 
     def to_dict(self) -> dict[str, int]:
-        """Return the counts by reason."""
+        """Return the count of omitted entries by reason."""
         return asdict(self)
 
     def __bool__(self) -> bool:
@@ -92,7 +92,7 @@ _Problems = dict[str, "array[int]"]
 def repair_table(
     source: object, words: Sequence[str], matrix: NDArray[Any], options: Options
 ) -> tuple[list[str], Float32Array, Repairs]:
-    """Return the valid part of a table, and counts of the omitted entries.
+    """Return the valid words and vectors of a table, and counts of omitted entries.
 
     A float32 matrix without omitted rows is not copied, so a memory-mapped matrix stays mapped.
     """
@@ -139,7 +139,7 @@ def repair_table(
 
 
 def select_rows(names: Names, matrix: Float32Array, options: Options) -> tuple[Names, Float32Array]:
-    """Return the part of a valid table that the options select."""
+    """Return the words and vectors of a valid table that the options select."""
     wanted = options.wanted()
     if wanted is None:
         count = len(names) if options.max_words is None else min(options.max_words, len(names))
@@ -155,7 +155,7 @@ def _floats(rows: NDArray[Any]) -> Float32Array:
 
 
 def _distinct(words: Sequence[str], options: Options) -> tuple[NDArray[np.intp], _Problems]:
-    """Return the first row of each selected word, and the rows of invalid entries by kind."""
+    """Return the first row of each selected word, and rows of invalid entries by reason."""
     wanted = options.wanted()
     seen: dict[str, int] = {}
     problems: _Problems = defaultdict(lambda: array("q"))
@@ -174,7 +174,7 @@ def _distinct(words: Sequence[str], options: Options) -> tuple[NDArray[np.intp],
 def _judged(
     source: object, words: Sequence[str], problems: _Problems, end: int, options: Options
 ) -> Repairs:
-    """Count the entries omitted before row `end`, or raise for an entry that is an error."""
+    """Count the entries omitted before row `end`, or raise if an option forbids them."""
     counts = {kind: bisect_left(rows, end) for kind, rows in problems.items()}
     refused = []
     if counts.get("not_finite") and options.errors == "raise":

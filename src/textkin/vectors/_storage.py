@@ -1,4 +1,4 @@
-"""Storage of word vectors: detection of formats, loading, and the folder format."""
+"""Loading of vector files by detected format, and textkin's own folder format."""
 
 import json
 from collections.abc import Iterable
@@ -65,7 +65,7 @@ _PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 
 
 def first_bytes(source: Source) -> bytes:
-    """Read the first bytes of a file, unpacked."""
+    """Return the first decompressed bytes of a file."""
     with source.open() as stream:
         parts = []
         left = HEAD
@@ -76,7 +76,7 @@ def first_bytes(source: Source) -> bytes:
 
 
 def detect_format(source: Source, head: bytes) -> Format:
-    """Detect the format of a file from its first bytes; raise an error if it is unsupported."""
+    """Return the format of a vector file, detected from its first bytes."""
     if not head:
         raise ValueError(f"{source} is empty.")
     if head.startswith(b"\x93NUMPY"):
@@ -110,7 +110,7 @@ def detect_format(source: Source, head: bytes) -> Format:
 
 
 def _is_binary(data: bytes, dimension: int) -> bool:
-    """Return True if the data after a header are float32 numbers instead of text.
+    """Return True if bytes after a header are float32 numbers, not text.
 
     If the first line ends in as many numbers as the dimension, the data are text. Otherwise,
     unprintable bytes decide: the four bytes of a float32 are almost never all printable.
@@ -130,7 +130,7 @@ _FOLDERS = ("textkin", "static")
 
 
 def load_vectors(path: Path, format: Format | None, options: Options, cache: bool) -> Loaded:
-    """Load the vectors at a path, from a cache if there is one."""
+    """Load vectors from a file or folder, or from the file's cache."""
     one_of(None, *FORMATS).check("format", format)
     instance_of(bool, "True or False").check("cache", cache)
     if not path.exists():
@@ -150,7 +150,7 @@ def load_vectors(path: Path, format: Format | None, options: Options, cache: boo
 
 
 def format_of(path: Path) -> Format:
-    """Return the format of a file or folder.
+    """Return the format (such as "glove" or "word2vec") of a vector file or folder.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _load_file(source: Source, format: Format | None, options: Options) -> Loade
 def _convert(
     source: Source, format: Format | None, options: Options, key: dict[str, object]
 ) -> Loaded:
-    """Read a file and write its cache; if that is impossible, read the file only."""
+    """Read a vector file, and write its cache if possible."""
     head = first_bytes(source)
     found = format or detect_format(source, head)
     if found not in _STREAMED and found != "npz":
@@ -276,7 +276,7 @@ _TENSOR = "vectors"
 
 
 def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> None:
-    """Write the folder atomically."""
+    """Save words and vectors to a new folder with a manifest, atomically."""
 
     def fill(folder: Path) -> Iterable[str]:
         save_file({_TENSOR: matrix}, folder / _MATRIX)
@@ -287,7 +287,7 @@ def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> No
 
 
 def read_folder(path: Path) -> tuple[Names, Float32Array]:
-    """Return the words and the memory-mapped matrix of a folder after verifying its manifest.
+    """Return the words and the memory-mapped matrix of a saved folder, after verification.
 
     Hashes and numbers are checked each time, because a folder may be untrusted.
     """

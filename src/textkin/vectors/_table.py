@@ -1,4 +1,4 @@
-"""Words and rows of a vector table: packed words, and validation of words and vectors."""
+"""Words and rows of a vector table: packed words, and validation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -27,7 +27,7 @@ _MAX_DIMENSION = 100_000
 
 
 def check_distinct_words(words: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Return the words as a tuple, and the row of each; raise if they are not distinct strings."""
+    """Return words as a tuple with the row of each; raise unless distinct strings."""
     if isinstance(words, str):
         raise ParameterTypeError("words", "a sequence of strings", f"the single string {words!r}")
     if isinstance(words, Mapping | Set):
@@ -58,7 +58,7 @@ def check_distinct_words(words: Iterable[str]) -> tuple[tuple[str, ...], dict[st
 
 
 class Names:
-    """Words in row order, with a mapping from words to rows.
+    """Words in row order, with lookup of rows; packed words are decoded on first use.
 
     Making 400,000 strings and their dictionary takes a tenth of a second. A table from a cache
     makes them on first use, so that it opens in milliseconds.
@@ -70,7 +70,7 @@ class Names:
 
     @classmethod
     def known(cls, words: Sequence[str]) -> Self:
-        """Make names of words that are known to be distinct strings, without validation."""
+        """Create names from words that are known to be distinct."""
         names = cls.__new__(cls)
         names.words = tuple(words)
         names._count = len(names.words)
@@ -78,7 +78,7 @@ class Names:
 
     @classmethod
     def packed(cls, raw: NDArray[np.uint8], ends: Int64Array, origin: str) -> Self:
-        """Make names of words whose UTF-8 bytes are in `raw`, up to the offsets `ends`.
+        """Create names from the UTF-8 bytes of all words, and the end offset of each.
 
         Words are validated when they are decoded; errors name the file `origin`.
         """
@@ -91,7 +91,7 @@ class Names:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Word of each row."""
+        """All words in the order of their rows."""
         raw, ends, origin = self._packed
         try:
             return tuple(_unpacked(raw, ends))
@@ -100,21 +100,21 @@ class Names:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """Row of each word."""
+        """Mapping from each word to its row."""
         rows = dict(zip(self.words, range(self._count), strict=True))
         if len(rows) != self._count:
             raise _damaged(self._packed[2], "words repeat")
         return rows
 
     def first(self, count: int) -> "Names":
-        """Return the first words, without decoding the others."""
+        """Return the first `count` words, without decoding the others."""
         if count == self._count or "words" in self.__dict__:
             return self.take(range(count))
         raw, ends, origin = self._packed
         return Names.packed(raw[: max(0, int(ends[count - 1]))], ends[:count], origin)
 
     def take(self, rows: Iterable[int]) -> "Names":
-        """Return the words of selected rows."""
+        """Return the words of the given rows."""
         return Names.known([self.words[row] for row in rows])
 
     def __len__(self) -> int:
@@ -129,7 +129,7 @@ def _damaged(origin: str, problem: str) -> ValueError:
 
 
 def pack_words(words: Iterable[str]) -> tuple[bytes, Int64Array]:
-    """Return the UTF-8 bytes of the words, each followed by a newline, and the end offsets."""
+    """Encode words as UTF-8, each with a newline; return the bytes and end offsets."""
     encoded = [word.encode("utf-8", "surrogatepass") + b"\n" for word in words]
     ends: Int64Array = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     return b"".join(encoded), ends
@@ -153,7 +153,7 @@ def column_names(
     vocabulary: Any,  # noqa: ANN401 (many types name columns)
     name: str = "vocabulary",
 ) -> Sequence[str]:
-    """Return the words of the columns, in order, from any object that names columns.
+    """Return the words of columns in order, from a vocabulary, mapping, or estimator.
 
     This is a `Vocabulary`, a fitted scikit-learn vectorizer, its ``vocabulary_`` (a mapping from
     words to columns), or the words themselves. `name` is the name of the parameter in messages.
@@ -179,7 +179,7 @@ def column_names(
 
 
 def check_matrix(words: tuple[str, ...], matrix: ArrayLike) -> Float32Array:
-    """Return a read-only float32 matrix, without a copy if possible; raise for invalid rows."""
+    """Return vectors as a read-only float32 matrix; raise for invalid rows."""
     try:
         array = np.asarray(matrix)
     except ValueError as error:
@@ -208,7 +208,7 @@ def check_matrix(words: tuple[str, ...], matrix: ArrayLike) -> Float32Array:
 
 
 def check_vector(vector: ArrayLike, dimension: int) -> Float64Array:
-    """Return one vector as float64; raise unless it has the right dimension and is not zero."""
+    """Return one vector in float64; raise if it is zero, or has a wrong dimension."""
     array = np.asarray(vector)
     if array.dtype.kind not in "fiu":
         raise ParameterTypeError(
@@ -228,14 +228,14 @@ def check_vector(vector: ArrayLike, dimension: int) -> Float64Array:
 
 
 def dimension_problem(dimension: int) -> str | None:
-    """Return the problem with the dimension in an untrusted file, or None."""
+    """Describe why a dimension from an untrusted file is invalid, or return None."""
     if 1 <= dimension <= _MAX_DIMENSION:
         return None
     return f"its vectors have {dimension:,} dimensions (expected 1 to {_MAX_DIMENSION:,})"
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Split the rows into blocks of about a million numbers, to limit temporary memory."""
+    """Yield slices of rows with about a million numbers each, to limit memory."""
     step = max(1, _BLOCK_NUMBERS // n_columns)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))

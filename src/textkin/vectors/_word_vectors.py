@@ -48,7 +48,7 @@ _POSSESSIVE = ("'s", "'S", "\u2019s", "\u2019S")
 
 
 class WordVectors:
-    """Read-only table of words and their vectors.
+    """Read-only table of words and their vectors, from files or built in.
 
     All methods look up a word in the same way: as written, then in lowercase, then in title case
     (`str.title`, so that ``new_york`` finds ``New_York``), and a possessive such as ``Obama's``
@@ -102,7 +102,7 @@ class WordVectors:
         return vectors
 
     def _saved_parts(self) -> dict[str, Any]:
-        """Return the words and the matrix, as an estimator saves them."""
+        """Return words and matrix as values for the `save` of an estimator."""
         return {"words": np.array(self.words, dtype=object), "matrix": self._matrix}
 
     @classmethod
@@ -111,7 +111,7 @@ class WordVectors:
 
     @classmethod
     def builtin(cls, name: BuiltinName = "glove") -> "WordVectors":
-        """Return vectors that come with textkin, by name.
+        """Return the built-in vectors with a name, which need no download.
 
         Vectors are read once per process and then shared. Both sets contain lowercase English
         words in order of frequency, stored with one byte per number. They contain no numbers and
@@ -172,7 +172,7 @@ class WordVectors:
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> Self:
-        r"""Load word vectors from a file or a folder.
+        r"""Load word vectors from a file or folder of any supported format.
 
         Supported formats are a folder that `save` wrote; word2vec binary and text; GloVe text;
         fastText ``.vec``; safetensors, ``.npy``, and ``.npz`` with their words; gzip of each; and
@@ -270,7 +270,7 @@ class WordVectors:
     def _of_builtin(
         cls, name: BuiltinName, max_words: int | None, words: Iterable[str] | None
     ) -> Self:
-        """Return built-in vectors, or a selection of their rows."""
+        """Return built-in vectors, or only the selected words."""
         vectors = cls.builtin(name)
         if max_words is None and words is None:
             return cast(Self, vectors)
@@ -283,7 +283,7 @@ class WordVectors:
 
     @classmethod
     def from_dict(cls, vectors: Mapping[str, ArrayLike]) -> Self:
-        """Make vectors from a dictionary, in its order.
+        """Create word vectors from a dict of words and vectors, in its order.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class WordVectors:
 
     @classmethod
     def from_gensim(cls, kv: Any) -> Self:  # noqa: ANN401 (gensim is not imported)
-        """Make vectors from a gensim ``KeyedVectors``, sharing its memory.
+        """Create word vectors from gensim's ``KeyedVectors``, without copying the matrix.
 
         Parameters
         ----------
@@ -347,31 +347,31 @@ class WordVectors:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Word of each row."""
+        """All words in the order of the rows of `matrix`."""
         return self._names.words
 
     @property
     def lengths(self) -> Float64Array:
-        """Euclidean length of each vector: (V,), float64, read-only."""
+        """Euclidean length of each vector, in float64."""
         return self._lengths
 
     @property
     def repairs(self) -> Repairs:
-        """Counts of entries that `load` omitted; all 0 for vectors from other sources."""
+        """Counts of entries that `load` omitted, by reason."""
         return self._repairs
 
     @property
     def matrix(self) -> Float32Array:
-        """Vectors, one row per word: (V, d), float32, read-only."""
+        """Matrix of vectors, one row per word, in float32; read-only."""
         return self._matrix
 
     @property
     def dimension(self) -> int:
-        """Number of columns, d."""
+        """Number of dimensions of the vectors."""
         return int(self._matrix.shape[1])
 
     def lookup(self, words: Sequence[str]) -> Int32Array:
-        """Return the row of each word: as written, then in lowercase, then in title case.
+        """Return the row of each word (as written, lowercase, or title case), or -1.
 
         A possessive that is not found is looked up without its ending.
 
@@ -411,7 +411,7 @@ class WordVectors:
     def align(
         self, vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames
     ) -> Float32Array:
-        """Return one vector per column of a vocabulary, for methods that take bags.
+        """Return a matrix with the vector of each word of a vocabulary, in column order.
 
         Parameters
         ----------
@@ -475,7 +475,7 @@ class WordVectors:
         negative: str | Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> list[tuple[str, float]]:
-        """Return the words with the largest cosine similarity to a word or a vector.
+        """Return the `k` words with the largest cosine to a word or vector.
 
         Parameters
         ----------
@@ -549,7 +549,7 @@ class WordVectors:
         return [(self.words[row], float(scores[row])) for row in ranked[:k]]
 
     def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[str, float]]:
-        """Solve an analogy: find words that are to `c` as `b` is to `a`.
+        """Find the `k` words that are to `c` as `b` is to `a`.
 
         Parameters
         ----------
@@ -584,7 +584,7 @@ class WordVectors:
         return self.nearest(of_b - of_a + of_c, k, exclude=(a, b, c))
 
     def unit(self) -> "WordVectors":
-        """Return L2-normalized vectors of the same words.
+        """Return the same words with L2-normalized vectors.
 
         Returns
         -------
@@ -600,7 +600,7 @@ class WordVectors:
         return WordVectors(self.words, unit_rows(self._matrix))
 
     def without_components(self, n_components: int, *, center: bool = True) -> "WordVectors":
-        """Remove the mean and the top principal components from the vectors.
+        """Return the words with vectors without mean and top principal components.
 
         This is the method All-but-the-Top: directions that nearly all vectors share carry little
         information about a word.
@@ -649,7 +649,7 @@ class WordVectors:
         return WordVectors(self.words, matrix)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save the vectors to a folder that `load` reads.
+        """Save words and vectors to a new folder, which `load` reads.
 
         Parameters
         ----------
@@ -719,7 +719,7 @@ class WordVectors:
 
 
 def vectors_by_name(vectors: object) -> WordVectors | None:
-    """Return built-in vectors by a name such as "glove" or "builtin:glove", or None.
+    """Return built-in vectors by a name such as "glove", or None for other values.
 
     Examples
     --------
@@ -740,7 +740,7 @@ def _builtin(name: BuiltinName) -> WordVectors:
 
 
 def _find_row(rows: Mapping[str, int], word: str) -> int:
-    """Return the row of a word in the first spelling that has one, or -1.
+    """Return the row of a word in the first of its spellings that has one, or -1.
 
     The spellings are: as written, in lowercase, and in title case. A possessive (``Obama's``) that
     is not found is also looked up without its ending.
@@ -763,7 +763,7 @@ def _row_of_spelling(rows: Mapping[str, int], word: str) -> int:
 
 
 def _unknown_word(rows: Mapping[str, int], word: str) -> KeyError:
-    """Return the error for a word without a vector, with suggestions of similar spelling."""
+    """Create the KeyError for a word without a vector, with similar words."""
     first = (word[:1].lower(), word[:1].upper())
     alike = [other for other in rows if other[:1] in first and abs(len(other) - len(word)) <= 2]
     near = get_close_matches(word.lower(), alike, n=3)

@@ -1,4 +1,4 @@
-"""Weightings of bags: nBOW, binary, TF-IDF, BM25, and SIF."""
+"""Weightings of word counts: nBOW, binary, TF-IDF, BM25, and SIF."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""BM25 weights, whose inner product with the counts of a query is the BM25 score."""
+"""`BM25`: weights of words in documents; summed over query words, they are BM25 scores."""
 
 from typing import ClassVar, Literal, Self
 
@@ -35,7 +35,7 @@ __all__ = ["BM25"]
 
 
 class BM25(BagWeighting):
-    """BM25 weights: higher for rare words, lower for long documents, saturated by count.
+    """BM25 weighting of bags: high for rare words, saturated by count, lower in long documents.
 
     The inner product of a query's counts and a document's weights is the BM25 score of the
     document, so BM25 is both a ranking function and a vector representation.
@@ -161,7 +161,7 @@ class BM25(BagWeighting):
 
     @rollback_on_error
     def fit(self, X: BagsLike, y: object = None) -> Self:
-        """Learn the idf of each word, and the mean length of documents.
+        """Learn the inverse document frequency of each word, and the mean document length.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class BM25(BagWeighting):
         return self
 
     def transform(self, X: BagsLike) -> Bags:
-        """Compute the weights of documents.
+        """Return the BM25 weight of each word in each document.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class BM25(BagWeighting):
         )
 
     def transform_queries(self, X: BagsLike) -> Bags:
-        """Compute the weights of queries, for the inner product with documents.
+        """Return query weights, whose inner product with documents is the BM25 score.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Formulas of weightings as functions of arrays, and the word statistics that they need.
+"""Formulas of all weightings as functions of NumPy arrays.
 
 Each formula takes arrays and returns float64, so that bags and postings can share it.
 """
@@ -114,12 +114,12 @@ _ZIPF_SHIFT = 2.7
 
 
 def resolve_variant(variant: Variant) -> tuple[Tf, Idf]:
-    """Return the names of the term frequency and the idf of a TF-IDF variant."""
+    """Return the names of the term frequency and IDF formulas of a TF-IDF variant."""
     return _VARIANTS[variant]
 
 
 def resolve_bm25(variant: BM25Variant, delta: float | None = None) -> tuple[Idf, float]:
-    """Return the idf and the delta of a form of BM25.
+    """Return the IDF formula's name and the delta of a BM25 variant.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def term_frequency(
     largest: ArrayLike | None = None,
     average: ArrayLike | None = None,
 ) -> Float64Array:
-    """Compute the term frequency factor of counts.
+    """Compute the term frequency (TF) factor of word counts, by a named formula.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def inverse_document_frequency(
     idf: Idf | None = None,
     floor: float | None = None,
 ) -> Float64Array:
-    """Compute the inverse document frequency (idf) of words.
+    """Compute the inverse document frequency (IDF) of words, by a named formula.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def bm25_saturation(
     variant: BM25Variant = "standard",
     delta: float | None = None,
 ) -> Float64Array:
-    """Compute the factor of a BM25 weight that depends on the document: everything but the idf.
+    """Compute the term frequency part of BM25 from counts and document lengths.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def bm25_saturation(
 
 
 def zipf_probabilities(n: int) -> Float64Array:
-    """Estimate the probabilities of `n` words from their ranks, starting with the most frequent.
+    """Estimate the probabilities of `n` words from their frequency ranks (Zipf's law).
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def zipf_probabilities(n: int) -> Float64Array:
 
 
 def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
-    """Compute the weight of each word, a / (a + p).
+    """Compute the SIF weight a / (a + p) of words with probabilities p.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ class _Weighting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
-    """Number of documents, document frequencies, and total counts; sums of two parts are exact."""
+    """Number of documents, and document frequency and total count of each word."""
 
     n_documents: int
     document_frequencies: Int64Array  # (n_words,)
@@ -476,7 +476,7 @@ class WordStatistics:
 
     @classmethod
     def of(cls, bags: Bags) -> Self:
-        """Return the statistics of checked bags without stored zeros."""
+        """Compute the statistics of validated bags."""
         n_documents, n_words = bags.shape
         with np.errstate(over="ignore"):  # the estimators that need the sums check them
             return cls(

@@ -1,4 +1,4 @@
-"""Weightings without idf: rows divided by their norm, nBOW, and presence."""
+"""Weightings without IDF: nBOW, other row norms, and binary."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _NORM = one_of("l1", "l2", None)
 
 
 def nbow(bags: BagsLike) -> Bags:
-    """Divide each row by its sum: the normalized bag of words (nBOW).
+    """Divide each bag by its sum: the normalized bag of words (nBOW).
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def nbow(bags: BagsLike) -> Bags:
 
 
 def normalize(bags: BagsLike, norm: Norm = "l2") -> Bags:
-    """Divide each row by its norm.
+    """Divide each bag by its norm (L1, L2, or maximum).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def normalize(bags: BagsLike, norm: Norm = "l2") -> Bags:
 
 
 def binary(bags: BagsLike) -> Bags:
-    """Replace the count of each word in a document by 1.
+    """Replace every nonzero count by 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Smooth inverse frequency (SIF): lower weights for more frequent words."""
+"""`SIF`: smooth inverse frequency weights."""
 
 from typing import ClassVar, Literal, Self, TypeAlias
 
@@ -26,7 +26,7 @@ Probabilities: TypeAlias = ArrayLike | Literal["zipf"] | None
 
 
 class SIF(BagWeighting):
-    """Smooth inverse frequency weights, in rows that sum to 1.
+    """Smooth inverse frequency weighting of bags: a / (a + p), with rows that sum to 1.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SIF(BagWeighting):
 
     @rollback_on_error
     def fit(self, X: BagsLike, y: object = None) -> Self:
-        """Learn the probability of each word, unless the probabilities are given.
+        """Learn the probability of each word, unless it is given.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class SIF(BagWeighting):
         return self
 
     def transform(self, X: BagsLike) -> Bags:
-        """Weight and normalize each row.
+        """Return the weights of each bag's words, which sum to 1.
 
         Parameters
         ----------

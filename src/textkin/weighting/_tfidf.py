@@ -1,4 +1,4 @@
-"""TF-IDF weightings by named variants, or by separate term frequency and idf formulas."""
+"""`TfIdf`: TF-IDF weights by named variants, formulas, or SMART codes."""
 
 import re
 from typing import ClassVar, Literal, NamedTuple, Self
@@ -59,7 +59,7 @@ SMART = Constraint(
 
 
 class TfIdfParts(NamedTuple):
-    """Term frequency, idf, and norm of a weighting, by name."""
+    """Names of the term frequency, IDF, and norm that a weighting uses."""
 
     tf: Tf
     idf: Idf
@@ -67,7 +67,7 @@ class TfIdfParts(NamedTuple):
 
 
 class TfIdf(BagWeighting):
-    """TF-IDF weights: term frequency times inverse document frequency.
+    """TF-IDF weighting of bags: term frequency times inverse document frequency.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ class TfIdf(BagWeighting):
 
     @rollback_on_error
     def fit(self, X: BagsLike, y: object = None) -> Self:
-        """Learn the idf of each word.
+        """Learn the inverse document frequency of each word.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class TfIdf(BagWeighting):
         return self
 
     def transform(self, X: BagsLike) -> Bags:
-        """Weight and normalize each row.
+        """Return the normalized TF-IDF weight of each word in each document.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class TfIdf(BagWeighting):
         return self._weigh(X, self.parts())
 
     def transform_queries(self, X: BagsLike) -> Bags:
-        """Weight queries, like `transform` unless the SMART code has letters for queries.
+        """Return the TF-IDF weights of queries, which a SMART code can treat differently.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class TfIdf(BagWeighting):
         return self._weigh(X, self.parts(of="queries"))
 
     def parts(self, of: Literal["documents", "queries"] = "documents") -> TfIdfParts:
-        """Return the term frequency, idf, and norm in use.
+        """Return the names of the term frequency, IDF, and norm in use.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ def _term_frequencies(bags: Bags, tf: Tf) -> Float64Array:
 
 
 def _largest_of_rows(bags: Bags) -> Float64Array:
-    """Return the maximum of the row of each stored value."""
+    """Return for each stored value the maximum of its row."""
     rows = row_indices(bags)
     largest = np.zeros(bags.shape[0])
     np.maximum.at(largest, rows, bags.data)

@@ -1,4 +1,4 @@
-"""Weights of tokens by their rarity in a corpus."""
+"""`TokenIdf`: weights of contextual tokens by their rarity in a corpus."""
 
 from typing import Self
 
@@ -14,7 +14,7 @@ __all__ = ["TokenIdf"]
 
 
 class TokenIdf(TransformerMixin, SavedEstimator, BaseEstimator):
-    r"""Inverse document frequency weights of tokens, as in BERTScore and MoverScore.
+    r"""IDF weighting of the tokens of documents, as in BERTScore and MoverScore.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class TokenIdf(TransformerMixin, SavedEstimator, BaseEstimator):
 
     @rollback_on_error
     def fit(self, X: TokenDocuments, y: object = None) -> Self:
-        """Count the documents that contain each token.
+        """Count the documents of a corpus that contain each token.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class TokenIdf(TransformerMixin, SavedEstimator, BaseEstimator):
         return self
 
     def transform(self, X: TokenDocuments) -> list[TokenVectors]:
-        """Multiply the weights of tokens by their idf.
+        """Return the documents with token weights multiplied by IDF.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Weights of the words of a vector table: nBOW, SIF, uSIF, tf-idf, or your own."""
+"""Weights of the words of a vector table: nBOW, SIF, uSIF, tf-idf, or given."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,7 +51,7 @@ _ROUNDING = 1e-12  # relative tolerance of probabilities at the threshold of uSI
 
 
 def numbers_of_words(given: NDArray[Any], n_words: int, name: str) -> Float64Array:
-    """Check the shape and type of an array with one number per word; return it in float64."""
+    """Return an array with one number per word in float64; raise for a wrong shape or type."""
     if given.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold real numbers; got dtype {given.dtype}.")
     if given.shape != (n_words,):
@@ -62,7 +62,7 @@ def numbers_of_words(given: NDArray[Any], n_words: int, name: str) -> Float64Arr
 
 
 def given_weights(weights: NDArray[Any], n_words: int, name: str) -> Float64Array:
-    """Check the caller's weights, one per word, and convert them to float64."""
+    """Return word weights of the user in float64; raise if one is invalid."""
     given = numbers_of_words(weights, n_words, name)
     wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
     if wrong.size:
@@ -74,7 +74,7 @@ def given_weights(weights: NDArray[Any], n_words: int, name: str) -> Float64Arra
 
 @lru_cache(maxsize=4)
 def sif_weights_by_rank(n_words: int, a: float = 1e-3) -> Float64Array:
-    """Return SIF weights by rank, cached for calls with one document."""
+    """Return cached SIF weights of words by frequency rank."""
     weights = sif_weights(zipf_probabilities(n_words), a)
     weights.flags.writeable = False
     return weights
@@ -83,19 +83,19 @@ def sif_weights_by_rank(n_words: int, a: float = 1e-3) -> Float64Array:
 def document_frequencies(
     indices: Int32Array, counts: Float32Array | Float64Array, n_words: int
 ) -> Int64Array:
-    """Return the document frequency of each word."""
+    """Return the number of documents that contain each word."""
     return np.bincount(indices[counts > 0], minlength=n_words)
 
 
 def tfidf_weights(frequencies: Int64Array, n_documents: int) -> Float64Array:
-    """Compute log2(N / df); a word that is in no document gets df = 1."""
+    """Compute log2(N / df) of words; df is at least 1."""
     return inverse_document_frequency(np.maximum(frequencies, 1), n_documents)
 
 
 def word_probabilities(
     indices: Int32Array, counts: Float32Array | Float64Array, n_words: int
 ) -> Float64Array | None:
-    """Return the share of each word in all counts, or None without counts."""
+    """Return each word's share of all tokens, or None for an empty corpus."""
     largest = counts.max(initial=0)
     if largest == 0:
         return None
@@ -105,7 +105,7 @@ def word_probabilities(
 
 
 def weights_need_corpus(weights: TransportWeights, table: VectorTable) -> bool:
-    """Return True if the weights are learned from a corpus."""
+    """Return True if a `word_weights` parameter requires a corpus."""
     if not isinstance(weights, str):
         return False
     # Named vectors are in the order of frequency, which is enough for SIF; columns are not.
@@ -113,7 +113,7 @@ def weights_need_corpus(weights: TransportWeights, table: VectorTable) -> bool:
 
 
 def fixed_word_weights(weights: TransportWeights, table: VectorTable) -> Float64Array | None:
-    """Return word weights that need no corpus, or None if all weights are 1."""
+    """Return word weights that need no corpus, or None if all are 1."""
     if isinstance(weights, str):
         if weights == "sif" and table.lookup is not None:
             return sif_weights_by_rank(len(table.vectors))
@@ -124,7 +124,7 @@ def fixed_word_weights(weights: TransportWeights, table: VectorTable) -> Float64
 def learned_word_weights(
     weights: TransportWeights, table: VectorTable, corpus: DocumentRows
 ) -> Float64Array | None:
-    """Learn word weights from a corpus, or return None if all weights are 1."""
+    """Compute word weights from a corpus, or return None if all are 1."""
     if not weights_need_corpus(weights, table):
         return None
     if weights == "tfidf":
@@ -138,7 +138,7 @@ def learned_word_weights(
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """Weights of words, with the parameter from which they were computed.
+    """Weights of words, with the parameter a that SIF or uSIF used.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class WordWeights:
 
 
 def needs_corpus(weights: Weights, probabilities: Probabilities, *, named: bool) -> bool:
-    """Return True if the weights are learned from a corpus; `named`: the vectors have words."""
+    """Return True if the weights of pooling must be learned from a corpus."""
     if not isinstance(weights, str):
         return False
     if weights == "sif":
@@ -170,7 +170,7 @@ def weights_of(
     *,
     named: bool,
 ) -> WordWeights:
-    """Return the weight of each word; `corpus` may be None if the weights need none."""
+    """Compute the weight of each word for pooling, from a corpus if needed."""
     if not isinstance(weights, str):
         return WordWeights(given_weights(weights, n_words, "word_weights"))
     if weights == "mean":
@@ -189,7 +189,7 @@ def weights_of(
 
 
 def usif_weights(probabilities: Float64Array, mean_length: float) -> tuple[Float64Array, float]:
-    """Compute the weight of each word by unsupervised SIF, and its parameter a.
+    """Compute the unsupervised SIF (uSIF) weight of each word, and the parameter a.
 
     Let V be the number of words with a probability above 0, and n the mean length of a document, at
     least 1. Then ``threshold = 1 - (1 - 1/V)^n``, ``alpha`` is the share of words with p above it,
@@ -215,7 +215,7 @@ def usif_weights(probabilities: Float64Array, mean_length: float) -> tuple[Float
 
 
 def _mean_length(corpus: DocumentRows) -> float:
-    """Compute the mean length of documents that have words."""
+    """Return the mean number of tokens of documents that are not empty."""
     lengths = np.bincount(
         np.repeat(np.arange(len(corpus)), np.diff(corpus.indptr)), corpus.counts, len(corpus)
     )

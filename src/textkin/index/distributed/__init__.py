@@ -1,4 +1,4 @@
-"""Distributed rankings and joins of an index, over processes and machines."""
+"""Distributed search and joins of an index, over processes and machines."""
 
 from typing import TYPE_CHECKING
 

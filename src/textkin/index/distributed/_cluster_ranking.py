@@ -1,4 +1,4 @@
-"""Ranking with a distributed search: workers open segments of the index by path."""
+"""`ClusterRanking`: a search whose segments are searched by workers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ALIKE = ("documents", "query_known", "query_total")  # statistics that are equa
 
 
 class ClusterRanking(Ranking):
-    """Ranking that distributes the search of another ranking over processes or machines.
+    """Ranking that distributes the search of another ranking over worker processes.
 
     Each worker opens segments of the index by their paths, and keeps them open for later searches.
     The index is split into blocks of rows. The best scores found so far are sent with later blocks,
@@ -121,7 +121,7 @@ class ClusterRanking(Ranking):
         self._key = (ClusterRanking, self.ranking, where, n_jobs, self.memory)
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> ClusterScorer:
-        """Make the scorer of a snapshot, which splits it into blocks."""
+        """Create the scorer of a snapshot, split into blocks for workers."""
         return ClusterScorer(self, state)
 
     def __eq__(self, other: object) -> bool:
@@ -135,7 +135,7 @@ class ClusterRanking(Ranking):
 
 
 class ClusterScorer(Scorer[WorkerQuery]):
-    """Scorer that searches documents on workers.
+    """Scorer that searches blocks of a snapshot on workers, and merges their hits.
 
     Parameters
     ----------
@@ -173,32 +173,32 @@ class ClusterScorer(Scorer[WorkerQuery]):
 
     @cached_property
     def _tail(self) -> Scorer[Any]:
-        """Scorer of the documents outside segments; it has all words and statistics."""
+        """Scorer of the documents that are not in a segment yet; runs in this process."""
         return self._scorers.opened.scorer_of([self.state.parts[-1]], self._ranking.memory)
 
     @cached_property
     def _local(self) -> Scorer[Any]:
-        """Scorer of all documents in this process, for operations on single documents."""
+        """Scorer of all documents in this process, for explanations and feedback."""
         return self._ranking.ranking.bind(self.state, Searcher(self.state).scorer)
 
     # ------------------------------------------------------------------ queries
 
     def of_text(self, text: str) -> WorkerQuery:
-        """Make a query from a text."""
+        """Convert a query text to the representation by which this ranking scores documents."""
         return WorkerQuery(text=text)
 
     def of_row(self, row: int) -> WorkerQuery:
-        """Make a query from the word counts of a document."""
+        """Convert a document of the index, by its word counts, to a query for similar documents."""
         return WorkerQuery(row=row, bag=self.state.bag_of_row(row))
 
     def of_words(self, weights: Mapping[str, float]) -> WorkerQuery:
-        """Make a query from words with weights."""
+        """Convert words with weights to the representation by which this ranking scores."""
         asked = WorkerQuery(words=tuple(weights.items()))
         asked.made(self._tail)  # an invalid query raises here, before any work
         return asked
 
     def words_of(self, query: WorkerQuery) -> Mapping[str, float] | None:
-        """Return the words of a query with their weights, or None."""
+        """Return the words of a query with their weights, or None without words."""
         return self._tail.words_of(query.made(self._tail))
 
     # ------------------------------------------------------------------ search
@@ -210,7 +210,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Find the best documents."""
+        """Return the `limit` documents with the best scores for a query, best first."""
         return self.best_of_each([query], limit, [threshold], rows)[0]
 
     def best_of_each(
@@ -220,7 +220,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
         thresholds: Sequence[float | None],
         rows: BoolArray | None = None,
     ) -> list[ScoredRows]:
-        """Find the best documents of several queries: first in the tail, then in all blocks."""
+        """Return the best documents of each query, from the tail and all blocks."""
         best = [Best(limit, threshold, self.ascending) for threshold in thresholds]
         tail = int(self.state.starts[-2])
         made = [query.made(self._tail) for query in queries]
@@ -239,7 +239,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
     def _searched(
         self, search: Search, numbers: list[int], best: list[Best], rows: BoolArray | None
     ) -> list[int]:
-        """Search blocks on workers; return the blocks whose worker cannot open the snapshot yet."""
+        """Search blocks on workers; return the blocks that must be sent again."""
         unknown = []
         for found in map_blocks(
             search,
@@ -262,7 +262,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
     def _seen(
         self, numbers: Iterable[int], best: Sequence[Best], rows: BoolArray | None
     ) -> Iterator[BlockTask]:
-        """Yield each block to search, with the score limits known at that time."""
+        """Yield each block as a task, with the score limits found so far."""
         for number in numbers:
             size = sum(piece.end - piece.first for piece in self._described.blocks[number])
             start = self._starts[number]
@@ -273,7 +273,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
             yield BlockTask(number, tuple(one.threshold for one in best), bits, size)
 
     def _here(self, search: Search, seen: BlockTask) -> BlockHits:
-        """Search a block in this process instead of on a worker."""
+        """Search one block in this process, because a worker could not."""
         scorer = self._scorers.scorer(seen.number, self._ranking.memory, self._kept)
         queries = [one.made(scorer) for one in search.asked]
         found = scorer.best_of_each(queries, search.limit, seen.thresholds, seen.mask())
@@ -282,11 +282,11 @@ class ClusterScorer(Scorer[WorkerQuery]):
     # ------------------------------------------------------------------ explanations, feedback
 
     def explain(self, query: WorkerQuery, row: int) -> Explanation:
-        """Explain the score of a document."""
+        """Explain the score of a document for a query, as a sum of parts."""
         return self._local.explain(query.made(self._local), row)
 
     def aligned(self, query: WorkerQuery, row: int) -> AlignedText | None:
-        """Return query and document as aligned texts, or None if no words move."""
+        """Return both texts with each word's transport distance, or None without transport."""
         return self._local.aligned(query.made(self._local), row)
 
     def moved(
@@ -296,7 +296,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> WorkerQuery:
-        """Apply relevance feedback to the words of a query."""
+        """Apply Rocchio feedback to a query: move it toward relevant documents."""
         local = self._local
         words = local.words_of(local.moved(query.made(local), relevant, nonrelevant, how))
         assert words is not None  # both kinds of rankings have words
@@ -304,7 +304,7 @@ class ClusterScorer(Scorer[WorkerQuery]):
 
 
 class Best:
-    """Best rows of one query in all blocks searched up to now; ties go to the first row.
+    """Best rows of one query over all blocks searched so far.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ class Best:
         self._notes: dict[str, None] = {}
 
     def take(self, found: ScoredRows, start: int) -> None:
-        """Merge the hits of a block, whose rows are numbered from `start` on."""
+        """Merge the hits of a block into the best rows; `start` is the block's first row."""
         rows = np.concatenate([self._rows, found.rows + start])
         scores = np.concatenate([self._scores, found.scores])
         order = np.lexsort((rows, scores if self._ascending else -scores))[: self._limit]
@@ -338,7 +338,7 @@ class Best:
         self._notes.update(dict.fromkeys(found.notes))
 
     def ranked(self, n_documents: int) -> ScoredRows:
-        """Return the best rows of all blocks."""
+        """Return the best rows of one query over all blocks, best first."""
         stats = self._stats
         if "left_out" in stats:  # each block also counted documents of other blocks
             told = [

@@ -1,4 +1,4 @@
-"""Joins that stream to Parquet files: neighbors of queries, and pairs of similar documents."""
+"""Joins written to Parquet files: nearest documents of queries, and near pairs."""
 
 import hashlib
 import os
@@ -55,7 +55,7 @@ def join(
     part: int,
     progress: ProgressCallback | None,
 ) -> Parts:
-    """Write the most similar documents of many queries to Parquet files; see `Index.join`."""
+    """Write the `k` best documents of each query to Parquet files; see `Index.join`."""
     integer(1).check("k", k)
     integer(1).check("part", part)
     (one_of(None) | real()).check("threshold", threshold)
@@ -103,7 +103,7 @@ def near_pairs(
     memory: str | int,
     progress: ProgressCallback | None,
 ) -> Parts:
-    """Write all pairs of similar documents to Parquet files; see `Index.near_pairs`."""
+    """Write all pairs of documents within a distance to Parquet; see `Index.near_pairs`."""
     real(0).check("threshold", threshold)
     state = searcher.state
     chosen = ranking_of(ranking, state.snapshot.models)
@@ -145,7 +145,7 @@ _Chunk = tuple[int, list[str], list[str], bytes, bool]
 
 
 def _state(state: IndexState) -> list[object]:
-    """Return values that identify a snapshot of an index.
+    """Return values that identify the snapshot, to resume only the same join.
 
     Every change of an index changes its number. A new index in the same folder may have the same
     number, so its contents are hashed too.
@@ -162,7 +162,7 @@ def _state(state: IndexState) -> list[object]:
 
 
 def _described(ranking: Ranking) -> str:
-    """Return a description of all settings of a ranking that affect its results.
+    """Return a text of all ranking settings that affect results, to resume only the same join.
 
     The format is the format of earlier versions, so that their joins can be resumed.
     """
@@ -179,7 +179,7 @@ def _described(ranking: Ranking) -> str:
 
 
 def _texts(queries: Items) -> Iterator[tuple[str, str]]:
-    """Yield ID and text of each query; an invalid query gets a note with its position."""
+    """Yield the ID and text of each query; errors name the position of the query."""
     found = documents_in(queries, 0, with_ids=False)
     for number in count():
         try:
@@ -203,7 +203,7 @@ def _chunks(texts: Iterator[tuple[str, str]], size: int) -> Iterator[_Chunk]:
 
 
 def _left(chunks: Iterator[_Chunk], writer: PartsWriter) -> Iterator[_Chunk]:
-    """Yield the chunks of queries, each with True if its result was already written."""
+    """Yield chunks of queries, each with True if its result is already on disk."""
     for number, ids, texts, digest, _ in chunks:
         yield number, ids, texts, digest, writer.has(number, digest)
 
@@ -215,7 +215,7 @@ def _found_of(
     rows: BoolArray | None,
     chunk: _Chunk,
 ) -> tuple[int, list[str], list[ScoredRows] | None, bytes]:
-    """Search for the queries of a chunk, unless its result was already written."""
+    """Search for the queries of a chunk, unless its result is already on disk."""
     number, ids, texts, digest, done = chunk
     if done:
         return number, ids, None, digest
@@ -229,7 +229,7 @@ def _found_of(
 def _columns(
     state: IndexState, ids: list[str], ranked: list[ScoredRows]
 ) -> dict[str, tuple[str, Iterable[Any]]]:
-    """Return the columns of a Parquet file: query, rank, ID, and score of each hit."""
+    """Return the columns of a Parquet file: query ID, rank, document ID, and score."""
     each = list(zip(ids, ranked, strict=bool(ranked)))
     return {
         "query": ("string", ([id] * len(found.rows) for id, found in each)),
@@ -240,6 +240,6 @@ def _columns(
 
 
 def _ids(state: IndexState, rows: Int64Array) -> Iterator[list[str]]:
-    """Yield the IDs of rows in blocks, because Python strings take much memory."""
+    """Yield the document IDs of rows in blocks, to limit memory."""
     for start in range(0, len(rows), _IDS):
         yield state.ids(rows[start : start + _IDS])

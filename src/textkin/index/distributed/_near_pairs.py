@@ -1,4 +1,4 @@
-"""All pairs of similar documents of an index, computed block by block on workers."""
+"""Pairs of documents within a distance, computed block by block on workers."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ _BYTES = 24  # size of a pair
 
 
 class Pairs(NamedTuple):
-    """Pairs of rows, the first before the second, with their distances."""
+    """Arrays of document pairs (two rows) and their distances."""
 
     first: Int64Array
     second: Int64Array
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
 
     @classmethod
     def joined(cls, some: Iterable["Pairs"], memory: int) -> "Pairs":
-        """Join pairs, sorted by the first row, then by distance, then by the second row.
+        """Concatenate pairs, sorted by first row, distance, and second row.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class Pairs(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Two blocks to compare: the documents of the first one are the queries."""
+    """Two blocks of documents whose pairs are to be compared."""
 
     asked: int
     searched: int
@@ -70,7 +70,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairSearch:
-    """Picklable function that finds the pairs of two blocks.
+    """Picklable function that finds the near pairs between two blocks of documents.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class PairSearch:
     radius: float
 
     def __call__(self, task: Task, *, memory: int) -> tuple[Task, Pairs | UnreadableBlock]:
-        """Find the pairs, with row numbers relative to the first row of each block."""
+        """Return the near pairs between two blocks, with rows relative to each block."""
         here = opened(self.described.token, self.described)
         assert here is not None
         try:
@@ -96,7 +96,7 @@ class PairSearch:
             return task, UnreadableBlock(task.searched, missing.segment, str(missing))
 
     def on(self, here: BlockScorers, task: Task, memory: int) -> Pairs:
-        """Find the pairs of two blocks in an open snapshot."""
+        """Return the near pairs between two blocks of an open snapshot."""
         scorer = here.scorer(task.searched, memory, _KEPT)
         assert isinstance(scorer, TransportScorer)
         from_row = None
@@ -154,13 +154,13 @@ class NearPairs:
         self._work = PairSearch(self._described, scorer.rows(), radius)
 
     def __len__(self) -> int:
-        """Return the number of parts: one per block, and one for the tail."""
+        """Return the number of parts of the result: one per block, and one for the tail."""
         return len(self._starts) + 1
 
     def parts(
         self, wanted: Iterable[int], progress: ProgressCallback | None = None
     ) -> Iterator[tuple[int, Pairs]]:
-        """Yield parts: the pairs whose first document is in a block.
+        """Yield the result in parts: all pairs whose first document is in one block.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class NearPairs:
             yield last, Pairs(pairs.first + start, pairs.second + start, pairs.distances)
 
     def _placed(self, task: Task, found: Pairs | UnreadableBlock) -> Pairs:
-        """Convert row numbers within blocks to rows of the snapshot, and order each pair."""
+        """Convert rows within two blocks to rows of the snapshot, the smaller row first."""
         if isinstance(found, UnreadableBlock):
             self._described.refuse_unshared(found)
             found = self._work.on(self._here, task, self._memory)

@@ -1,4 +1,4 @@
-"""Results that exceed memory, as folders of atomically written Parquet files."""
+"""Results larger than memory: folders of Parquet files, each written atomically."""
 
 import io
 import json
@@ -24,7 +24,7 @@ _LARGEST_MANIFEST = 1 << 26  # generous, because stop words and filters have any
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Folder of Parquet files that form one result.
+    """Result on disk: a folder of Parquet files, with numbers of files and rows.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Parts:
 
 
 class PartsWriter:
-    """Writer of a folder of Parquet files, which resumes an interrupted result.
+    """Writer of a result as Parquet files, which can resume after an interruption.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class PartsWriter:
         write_whole(manifest, [json.dumps(wanted, indent=2).encode()])
 
     def has(self, number: int, digest: bytes = b"") -> bool:
-        """Return True if a part was already written, and add its rows to the count.
+        """Return True if a part is on disk already, and count its rows.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class PartsWriter:
     def write(
         self, number: int, columns: Mapping[str, tuple[str, Iterable[Any]]], digest: bytes = b""
     ) -> None:
-        """Write a part.
+        """Write one part of the result as a Parquet file, atomically.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class PartsWriter:
         self.rows += table.num_rows
 
     def parts(self) -> Parts:
-        """Return the folder of parts with the numbers of its files and rows.
+        """Return the finished result: its folder, and numbers of files and rows.
 
         Raises
         ------
@@ -169,13 +169,13 @@ class PartsWriter:
         return Parts(self.folder, self.files, self.rows, self.made)
 
     def _sweep(self, begin: str) -> None:
-        """Remove temporary files of killed calls."""
+        """Remove temporary files that interrupted calls left in the folder."""
         for left in self.folder.glob(f".{begin}*{TEMPORARY}"):
             with suppress(OSError):
                 left.unlink()
 
     def _refuse_others(self) -> None:
-        """Raise if the folder has other files that would be read as parts of the result."""
+        """Raise if the folder holds Parquet files of another result."""
         for path in self.folder.iterdir():
             if path.name[0] not in "._" and not _PART.fullmatch(path.name):
                 raise FileExistsError(

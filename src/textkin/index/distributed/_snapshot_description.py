@@ -1,4 +1,4 @@
-"""Pieces of an index that workers search, and the description of a snapshot for workers.
+"""Blocks of an index that workers search, and descriptions of snapshots for workers.
 
 A worker does not open the catalog, because SQLite requires a local disk and would show another
 snapshot. Workers receive the required parts of the catalog, which are small compared with the
@@ -44,7 +44,7 @@ _OF_ROWS = ("positions", "lengths")  # arrays of a segment with one number per r
 
 
 class RowRange(NamedTuple):
-    """Range of rows of one segment."""
+    """Range of rows within one segment of an index, as part of a block."""
 
     segment: int
     first: int
@@ -52,7 +52,7 @@ class RowRange(NamedTuple):
 
 
 class UnreadableBlock(NamedTuple):
-    """Message from a worker that could not open or use the segment file of a block."""
+    """Reply of a worker that could not open the segment file of a block."""
 
     number: int
     segment: int
@@ -60,7 +60,7 @@ class UnreadableBlock(NamedTuple):
 
 
 class TermDescription(NamedTuple):
-    """Terms of a snapshot for workers.
+    """Terms of a snapshot and their statistics, as sent to workers.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class TermDescription(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SnapshotDescription:
-    """Description of a snapshot of an index for workers, without its segments.
+    """Description of a snapshot as sent to workers, which open segment files themselves.
 
     Attributes
     ----------
@@ -126,11 +126,11 @@ class SnapshotDescription:
     blocks: list[list[RowRange]]
 
     def path(self, segment: int) -> Path:
-        """Return the path of a segment file."""
+        """Return the path of the file of a segment."""
         return Path(self.folder) / SEGMENTS / self.records[segment].file
 
     def refuse_unshared(self, lost: UnreadableBlock) -> None:
-        """Raise if only the worker cannot open a segment file, because its folder is not shared."""
+        """Raise if a worker cannot open a segment file that this process can open."""
         path = self.path(lost.segment)
         if path.is_file() and path.stat().st_size == self.records[lost.segment].bytes:
             raise FileNotFoundError(
@@ -143,7 +143,7 @@ class SnapshotDescription:
 
 
 def part_of(segment: Segment, live: BoolArray, piece: RowRange) -> Part:
-    """Return a range of a segment's rows; it has postings only if it covers all rows.
+    """Return a range of a segment's rows as a `Part`; only a whole segment has postings.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def part_of(segment: Segment, live: BoolArray, piece: RowRange) -> Part:
 
 
 def on_worker(ranking: Ranking, memory: int) -> Ranking:
-    """Return a copy of a ranking for a worker: one thread, and its share of the memory."""
+    """Return a ranking for a worker: one thread, and the worker's share of the memory."""
     if not isinstance(ranking, TransportRanking):
         return ranking
     return _changed(ranking, memory=memory, n_jobs=None)
@@ -177,7 +177,7 @@ def on_worker(ranking: Ranking, memory: int) -> Ranking:
 def describe_snapshot(
     state: IndexState, ranking: Ranking, token: str, blocks: list[list[RowRange]]
 ) -> SnapshotDescription:
-    """Describe a snapshot for workers.
+    """Create the description of a snapshot that workers need for a ranking.
 
     Parameters
     ----------
@@ -228,12 +228,12 @@ def describe_snapshot(
 
 
 def hash_of_vectors(folder: Path) -> str:
-    """Return the hash of the manifest of the word vectors in an index, which identifies them."""
+    """Return a hash that identifies the word vectors stored in an index folder."""
     return file_hash(folder / VectorSet.FOLDER / MANIFEST)
 
 
 def _with_statistics(ranking: Ranking, state: IndexState) -> Ranking:
-    """Return a ranking whose word weights are fixed, independent of the searched documents."""
+    """Return a ranking with fixed word weights, from the statistics of the whole index."""
     if not isinstance(ranking, TransportRanking):
         return ranking
     weights = None
@@ -252,7 +252,7 @@ def _changed(ranking: TransportRanking, **changes: Any) -> TransportRanking:  # 
 def split_rows(
     sizes: Sequence[int], parts: int, *, least: int = 1, whole: bool = False
 ) -> list[list[RowRange]]:
-    """Split segments into blocks of rows, in their order.
+    """Split segments of given sizes into blocks of rows with about equal size.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions and caches of a worker: open segments, and their scorers.
+"""Code that runs on workers: opening segments, and caching scorers of blocks.
 
 The search function (`Search`) is sent with a query. If the worker does not have the description of
 the snapshot yet, it is sent as well.
@@ -69,7 +69,7 @@ _STATES = 4  # maximum number of snapshots that a worker has open, which share i
 
 @dataclass(frozen=True)
 class WorkerQuery:
-    """Query that can be pickled: a text, words with weights, or counts of a document."""
+    """Picklable query: a text, words with weights, or word counts of a document."""
 
     text: str | None = None
     words: tuple[tuple[str, float], ...] | None = None
@@ -77,7 +77,7 @@ class WorkerQuery:
     bag: Bag | None = None
 
     def made(self, scorer: Scorer[Any]) -> Any:  # noqa: ANN401 (the scorer's own form)
-        """Convert the query to the type that a scorer takes."""
+        """Convert the picklable query to the query type of a scorer."""
         if self.text is not None:
             return scorer.of_text(self.text)
         if self.words is not None:
@@ -89,7 +89,7 @@ class WorkerQuery:
 
 
 class BlockTask(NamedTuple):
-    """Block to search, with the score limits that were known when it was sent.
+    """Task for a worker: a block to search, with a filter and score limits.
 
     Attributes
     ----------
@@ -109,28 +109,28 @@ class BlockTask(NamedTuple):
     size: int
 
     def mask(self) -> BoolArray | None:
-        """Return the mask of the rows that may be found, or None for all rows."""
+        """Return a mask of the block's rows that the filter selects, or None for all."""
         if self.rows is None:
             return None
         return np.unpackbits(self.rows, count=self.size).astype(np.bool_)
 
 
 class BlockHits(NamedTuple):
-    """Hits of a block for each query, with row numbers relative to the block."""
+    """Hits of each query in a block, with rows relative to the block."""
 
     number: int
     ranked: list[ScoredRows]
 
 
 class UnknownSnapshot(NamedTuple):
-    """Message from a worker that lacks the description of the snapshot."""
+    """Reply of a worker that has not received the description of the snapshot."""
 
     number: int
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Search of some queries in one block at a time, on any worker.
+    """Picklable function that searches one block for several queries.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Search:
     def __call__(
         self, block: BlockTask, *, memory: int
     ) -> BlockHits | UnknownSnapshot | UnreadableBlock:
-        """Find the best rows of a block."""
+        """Search a block; return its hits, or a reply that names the missing file or data."""
         here = opened(self.token, self.described)
         if here is None:
             return UnknownSnapshot(block.number)
@@ -169,7 +169,7 @@ class Search:
 
 
 class MissingSegment(Exception):
-    """Error for a segment file that this process cannot use."""
+    """Error: this process cannot open a segment file."""
 
     def __init__(self, segment: int, why: str) -> None:
         super().__init__(why)
@@ -183,7 +183,7 @@ _guard = threading.Lock()
 
 
 def opened(token: str, described: SnapshotDescription | None) -> "BlockScorers | None":
-    """Return the block scorers of a snapshot, or None if it was never described to this worker."""
+    """Return the cached scorers of a snapshot, or None without its description."""
     with _guard:
         found = _states.get(token)
         if found is None:
@@ -197,7 +197,7 @@ def opened(token: str, described: SnapshotDescription | None) -> "BlockScorers |
 
 
 def _spaces(described: SnapshotDescription) -> dict[Any, object]:
-    """Return word vectors loaded for another snapshot of the same index, to share them."""
+    """Return word vectors that this worker loaded for an earlier snapshot of the index."""
     for other in (one.opened for one in reversed(_states.values())):
         if (other.described.folder, other.described.vectors) == (
             described.folder,
@@ -212,7 +212,7 @@ def _spaces(described: SnapshotDescription) -> dict[Any, object]:
 
 
 class WorkerSnapshot:
-    """Snapshot of an index that opens its segments on demand.
+    """Snapshot on a worker, which opens segment files on demand.
 
     Parameters
     ----------
@@ -229,11 +229,11 @@ class WorkerSnapshot:
         self._segments: dict[int, Segment] = {}
 
     def parts(self, number: int) -> list[Part]:
-        """Return the parts of a block."""
+        """Return the `Part` of each piece of a block, opened from segment files."""
         return [self._part(piece) for piece in self.described.blocks[number]]
 
     def scorer_of(self, parts: list[Part], memory: int) -> Scorer[Any]:
-        """Return a scorer of some parts, with the statistics of all documents."""
+        """Create a scorer of some parts, with word statistics of the whole index."""
         state = IndexState(
             DescribedSource(self, parts),
             self.described.reading,
@@ -280,19 +280,19 @@ class WorkerSnapshot:
 
     @cached_property
     def term_map(self) -> TermMap | None:
-        """Terms of the words, or None if the ranking uses words."""
+        """Map from word IDs to term numbers, or None if the ranking uses words."""
         terms = self.described.terms
         return None if terms is None else TermMap(terms.analyzer, terms.term_of, len(terms.names))
 
     @cached_property
     def term_numbers(self) -> dict[str, int]:
-        """Numbers of the terms."""
+        """Mapping from each term (stem) to its number in the index."""
         terms = self.described.terms
         return {} if terms is None else {name: n for n, name in enumerate(terms.names)}
 
     @cached_property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of all segments and of the tail, with the ID of the first word."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         described = self.described
         found = []
         for number, record in enumerate(described.records):
@@ -309,7 +309,7 @@ class WorkerSnapshot:
 
 
 class LocalSnapshot(WorkerSnapshot):
-    """Snapshot in the process that has its catalog and all of its parts.
+    """Snapshot in the main process, with the same interface as `Opened`.
 
     Parameters
     ----------
@@ -332,12 +332,12 @@ class LocalSnapshot(WorkerSnapshot):
 
     @property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of all segments and of the tail."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         return self._state.snapshot.packed_words
 
 
 class BlockScorers:
-    """Cache of the scorers of the most recent blocks of a snapshot.
+    """Cache of scorers for the most recently searched blocks of a snapshot.
 
     Scorers reference the snapshot, which does not reference them. Therefore unused scorers are
     released at once, with their files and the read transaction of a catalog.
@@ -354,7 +354,7 @@ class BlockScorers:
         self._scorers: OrderedDict[int, Scorer[Any]] = OrderedDict()
 
     def scorer(self, number: int, memory: int, kept: int = 1) -> Scorer[Any]:
-        """Return the scorer of a block, made on first use.
+        """Return the scorer of a block from the cache, or create it.
 
         Parameters
         ----------
@@ -378,7 +378,7 @@ class BlockScorers:
 
 
 class DescribedSource:
-    """Parts of a snapshot without a catalog, with the words and statistics of all documents.
+    """`DocumentSource` for some parts of a snapshot on a worker, without a catalog.
 
     Parameters
     ----------
@@ -395,33 +395,33 @@ class DescribedSource:
 
     @property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of all segments and of the tail."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         return self._opened.packed_words
 
     @property
     def frequencies(self) -> Int64Array:
-        """Number of documents that contain each word."""
+        """Document frequency of each word: the number of documents that contain it."""
         found = self._opened.described.frequencies
         assert found is not None, "the ranking was described without frequencies"
         return found
 
     @property
     def term_map(self) -> TermMap | None:
-        """Terms of the words, or None if the ranking uses words."""
+        """Map from word IDs to term numbers, or None if the ranking uses words."""
         return self._opened.term_map
 
     @property
     def term_statistics(self) -> TermStatistics:
-        """Statistics of the terms of all documents."""
+        """Document frequencies and other statistics of the terms of the whole index."""
         return self._terms.statistics
 
     def find_terms(self, terms: Sequence[str]) -> Int32Array:
-        """Return the number of each term, or -1."""
+        """Return the number of each term in the index, or -1 for an unknown term."""
         numbers = self._opened.term_numbers
         return np.array([numbers.get(term, -1) for term in terms], np.int32)
 
     def term_names(self, numbers: Sequence[int]) -> list[str]:
-        """Return the terms with the given numbers."""
+        """Return the terms (stems, or words without an analyzer) with the given numbers."""
         return [self._terms.names[number] for number in numbers]
 
     @property
@@ -431,7 +431,7 @@ class DescribedSource:
         return terms
 
     def words(self) -> list[str]:
-        """Return all words in the order of their IDs."""
+        """Return all words of the index in the order of their IDs."""
         found = unpack_words(self.packed_words)
         if len(set(found)) != self.state.words or (
             words_checksum(found, 0) != self.state.words_checksum

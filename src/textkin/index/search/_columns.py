@@ -1,4 +1,4 @@
-"""Columns of document fields, and evaluation of filters on them.
+"""Metadata fields as columns in memory, and evaluation of filters on them.
 
 A column stores the sorted distinct values of a field, and the value code of each row. A condition
 selects a range of codes or a few codes by bisection, and then needs one pass over the rows.
@@ -59,7 +59,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passed:
-    """Documents that a filter and the operators of a query select, with notes.
+    """Result of filtering: a mask of rows (None: all), unknown fields, and notes.
 
     Attributes
     ----------
@@ -84,13 +84,13 @@ class Passed:
 
     @property
     def nbytes(self) -> int:
-        """Size in memory, in bytes."""
+        """Memory used by the mask, in bytes."""
         return 0 if self.rows is None else self.rows.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Values of a field in all rows.
+    """Sorted values of one metadata field, with the rows that have each value.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Column:
 
     @property
     def nbytes(self) -> int:
-        """Size in memory in bytes, without the values themselves."""
+        """Memory used in bytes, without the distinct values themselves."""
         return 8 * (len(self.rows) + len(self.numbers) + len(self.strings))
 
     def where(self, asked: Condition, n_rows: int) -> BoolArray:
@@ -138,7 +138,7 @@ class Column:
         return found
 
     def note(self, asked: Condition) -> str:
-        """Return a note if a condition compares numbers with strings; otherwise an empty string."""
+        """Return a note if a condition compares numbers with strings, or ""."""
         kinds = {value.kind for value in asked.values}
         if asked.operator in ("exists", "!=") or len(kinds) != 1:
             return ""
@@ -153,7 +153,7 @@ class Column:
         return ""
 
     def _places(self, value: Scalar, operator: str) -> slice:
-        """Return the range of value codes that satisfy a comparison with `value`."""
+        """Return the range of sorted values that satisfy a comparison with `value`."""
         if value.kind == "null":
             return slice(_NULL, _NULL + 1)
         if value.kind == "boolean":
@@ -190,7 +190,7 @@ def _between(
 
 
 class Columns:
-    """Columns of a snapshot, made when a filter first needs them; thread-safe.
+    """Columns of a snapshot, read when a filter first needs them; thread-safe.
 
     Each value takes 12 bytes, and each distinct value some hundred. At most 256 MB of values are
     cached while the index is open. Per snapshot, at most 256 MB of columns (8 bytes per value) and
@@ -213,7 +213,7 @@ class Columns:
         self._values = kept
 
     def passed(self, asked: Filter) -> Passed:
-        """Evaluate a filter, or return its cached result."""
+        """Return the documents that a filter selects; results are cached."""
         with self._mutex:
             found = self._passed.get(asked)
             if found is None:
@@ -233,7 +233,7 @@ class Columns:
 
 
 def passed_by(asked: Filter, columns: dict[str, Column], n_rows: int) -> Passed:
-    """Evaluate a filter on the columns of its fields."""
+    """Evaluate a filter on columns, and return the selected rows with notes."""
     rows = _rows(asked, columns, n_rows)
     rows.flags.writeable = False
     unknown = tuple(name for name in asked.fields if not len(columns[name].rows))
@@ -264,7 +264,7 @@ def _conditions(asked: Filter) -> Iterator[Condition]:
 
 
 class _Values:
-    """Cache of the values of fields, shared by all snapshots of an open index."""
+    """Cache of metadata values, shared by all snapshots of an open index."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -272,7 +272,7 @@ class _Values:
         self._file: object = None
 
     def columns(self, state: IndexState, fields: Sequence[str]) -> dict[str, Column]:
-        """Return the columns of a snapshot; read the documents that are new."""
+        """Return the columns of fields in a snapshot; only new documents are read."""
         with state.snapshot.catalog() as catalog:
             file = catalog.file
         with self._mutex:
@@ -299,7 +299,7 @@ class _Values:
 
 
 def _read(state: IndexState, first: int, fields: "Sequence[Field]") -> None:
-    """Add the values of all documents from a position on; on an error, add none."""
+    """Read the values of fields from all documents after a position; on an error, add none."""
     names = [field.name for field in fields]
     wanted = ["position", "id", "label" if "label" in names else "'null'"]
     wanted.append("'{}'" if all(name in OWN_FIELDS for name in names) else "metadata")
@@ -336,7 +336,7 @@ def _read(state: IndexState, first: int, fields: "Sequence[Field]") -> None:
 
 
 class Field:
-    """Values of a field, with the positions of their documents.
+    """Growing list of one field's values, with the positions of their documents.
 
     Parameters
     ----------
@@ -365,19 +365,19 @@ class Field:
 
     @property
     def nbytes(self) -> int:
-        """Approximate size in memory, in bytes."""
+        """Approximate memory use of the field's values in bytes."""
         return 12 * len(self._codes) + self._size
 
     def mark(self) -> int:
-        """Return the current number of values; `back_to` can later return to it."""
+        """Return the current number of values, to which `back_to` can return."""
         return len(self._codes)
 
     def back_to(self, mark: int) -> None:
-        """Remove the values added since `mark`; unused distinct values may remain."""
+        """Remove the values that were added since `mark`."""
         del self._positions[mark:], self._codes[mark:]
 
     def add(self, position: int, id: str, label: str, metadata: dict[str, Any]) -> None:
-        """Add the values of the field in a document."""
+        """Add the values that one document has in this field, with the document's position."""
         if self.name == "id":
             self._value(position, id)
         elif self.name == "label":
@@ -388,7 +388,7 @@ class Field:
             self._inside(position, metadata, self.name)
 
     def _inside(self, position: int, value: object, path: str | None) -> None:
-        """Add the values found at a path inside `value`; if `path` is None, add `value` itself."""
+        """Add the values at a path such as "author.name" inside a nested value."""
         if isinstance(value, list):
             for item in value:
                 self._inside(position, item, path)
@@ -425,7 +425,7 @@ class Field:
         self._codes.append(code)
 
     def column(self, state: IndexState) -> Column:
-        """Return the column of a snapshot."""
+        """Return the `Column` of this field for the rows of a snapshot."""
         positions, codes, *values = self._sorted()
         rows = np.searchsorted(state.positions, positions)
         there = rows < state.n_rows
@@ -433,7 +433,7 @@ class Field:
         return Column(rows[there].astype(np.int32), codes[there], *values)
 
     def whole_column(self) -> Column:
-        """Return the column of all added values, with positions as rows."""
+        """Return the `Column` of all added values, with positions as rows."""
         positions, codes, *values = self._sorted()
         return Column(positions.astype(np.int32), codes, *values)
 
@@ -458,7 +458,7 @@ def _codes_of(codes: "dict[Any, int]", values: Sequence[Any]) -> Int32Array:
 
 
 def filter_documents(documents: Sequence[Document], asked: Filter) -> Passed:
-    """Select documents in memory by a filter, with the same result as in an index.
+    """Filter a list of documents, with the same result as in an index.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ _Key = TypeVar("_Key")
 
 
 class Recent(Generic[_Key, _Kept]):
-    """Least-recently-used cache limited by size, keys included; it keeps at least one entry.
+    """Least-recently-used (LRU) cache of values, limited by their memory size.
 
     Parameters
     ----------
@@ -511,14 +511,14 @@ class Recent(Generic[_Key, _Kept]):
         self._kept: OrderedDict[_Key, tuple[_Kept, int]] = OrderedDict()
 
     def get(self, key: _Key) -> _Kept | None:
-        """Return the cached value of a key, or None."""
+        """Return the cached value of a key and mark it as used, or None."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)
         return self._kept[key][0]
 
     def put(self, key: _Key, value: _Kept) -> None:
-        """Store a value; drop the least recently used values above the limits."""
+        """Store a value; evict the least recently used values above the size limit."""
         self._kept[key] = value, _KEPT + _OF_KEY * len(str(key))
         self._kept.move_to_end(key)
         size = sum(kept.nbytes + own for kept, own in self._kept.values())

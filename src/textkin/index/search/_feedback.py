@@ -1,4 +1,4 @@
-"""Relevance feedback by Rocchio's formula: expansion of a query by relevant documents.
+"""Relevance feedback by Rocchio's formula, which moves a query toward relevant documents.
 
 Rankings by words first scale each document to the length of the query (`as_long_as`). Without
 scaling, the many words of long documents dominate the query: ``python -m papers feedback`` shows
@@ -28,7 +28,7 @@ _MAX_TERMS = one_of(None) | integer(1)
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRound:
-    """One round of relevance feedback, which changes a query by Rocchio's formula.
+    """One round of relevance feedback: marked documents, and parameters of Rocchio's formula.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class FeedbackRound:
 
 
 def shown_ids(ids: Sequence[str]) -> str:
-    """Return the first few IDs for a message, and the number of remaining IDs."""
+    """Format the first few document IDs and the number of others, for a message."""
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return ", ".join(abbreviate(id) for id in ids[:_SHOWN]) + more
 
@@ -110,7 +110,7 @@ def rocchio(
     gamma: float = 0.15,
     max_terms: int | None = None,
 ) -> Float64Array:
-    """Move a query toward relevant documents and away from nonrelevant documents.
+    """Compute Rocchio's new query: alpha query + beta mean(relevant) - gamma mean(nonrelevant).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def rocchio(
 
 
 def as_long_as(query: WeightedWords, document: WeightedWords) -> WeightedWords:
-    """Scale the vector of a document to the length of a query, or to 1 for an empty query."""
+    """Scale a document vector to the length of a query vector, or to 1 if it is zero."""
     words, weights = document
     largest, length = _length(weights)
     wanted_largest, wanted = _length(query[1])
@@ -175,7 +175,7 @@ def as_long_as(query: WeightedWords, document: WeightedWords) -> WeightedWords:
 
 
 def _length(weights: Float64Array) -> tuple[float, float]:
-    """Return the largest weight and the length divided by it, to avoid overflow and underflow."""
+    """Return the largest weight, and the length divided by it, which cannot overflow."""
     largest = float(np.abs(weights).max(initial=0.0))
     return largest, float(np.linalg.norm(weights / largest)) if largest else 0.0
 
@@ -186,7 +186,7 @@ def moved_words(
     nonrelevant: Sequence[WeightedWords],
     how: FeedbackRound,
 ) -> WeightedWords:
-    """Apply `rocchio` to words with weights; drop words whose new weight is 0."""
+    """Apply Rocchio's formula to sparse word weights; words of weight 0 are dropped."""
     every = np.unique(np.concatenate([words for words, _ in (query, *relevant, *nonrelevant)]))
 
     def dense(vectors: Sequence[WeightedWords]) -> Float64Array:
@@ -213,7 +213,7 @@ def _moved(
 
 
 def _heaviest(weights: Float64Array, max_terms: int | None) -> tuple[Int32Array, Int32Array]:
-    """Return the positions of the largest weights, and the remaining positions."""
+    """Return the positions of the `max_terms` largest weights, and all others."""
     order = np.argsort(-weights, kind="stable").astype(np.int32)
     most = len(order) if max_terms is None else max_terms
     return order[:most], order[most:]

@@ -1,4 +1,4 @@
-"""Parser for filters written as text."""
+"""Parser of filter expressions such as ``year >= 2015 and lang = "en"``."""
 
 import json
 import re
@@ -38,7 +38,7 @@ _LONGEST = 1 << 20
 
 
 def parse_filter(where: Where) -> Filter:
-    """Parse a filter from a string or a mapping.
+    """Convert a filter expression, or a mapping of fields to values, to a `Filter`.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """Recursive-descent parser for filters."""
+    """Recursive-descent parser of filter expressions."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""Filters on the ID, label, and metadata of documents.
+"""Filters on ID, label, and metadata, as immutable expression trees.
 
 A filter is a value: conditions on fields, joined by and, or, and not. It is made from a mapping or
 from text, can be hashed and compared, and converts to text that parses to the same filter.
@@ -54,7 +54,7 @@ _HOW = (
 
 
 class Scalar(NamedTuple):
-    """Value with its type: 1, True, and "1" are distinct, and 1 equals 1.0."""
+    """Typed value in a filter: 1, True, and "1" differ, but 1 equals 1.0."""
 
     kind: Kind
     value: Any
@@ -69,7 +69,7 @@ class Scalar(NamedTuple):
 
 
 class Filter(ABC):
-    """Condition on documents: conditions on fields, joined by and, or, and not.
+    """Base class of filter expressions over the ID, label, and metadata of a document.
 
     `parse_filter` makes a filter from text or a mapping. `Index.search` and `Index.similar` accept
     all three as ``where``. Filters with the same conditions in the same order are equal, and can be
@@ -83,7 +83,7 @@ class Filter(ABC):
     @property
     @abstractmethod
     def fields(self) -> tuple[str, ...]:
-        """Fields of the filter, without duplicates."""
+        """Names of the fields in the filter, without duplicates."""
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -98,7 +98,7 @@ Where: TypeAlias = Filter | Mapping[str, Any] | str
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Condition(Filter):
-    """Condition on one field, satisfied if at least one value of the field satisfies it.
+    """Comparison of one field with values; true if any value of the field satisfies it.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Condition(Filter):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Field of the condition, as a tuple."""
+        """Name of the compared field, as a tuple with one element."""
         return (self.field,)
 
     def __str__(self) -> str:
@@ -147,7 +147,7 @@ class Group(Filter):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields of all parts, without duplicates."""
+        """Names of the fields in all parts, without duplicates."""
         return tuple(dict.fromkeys(chain.from_iterable(part.fields for part in self.parts)))
 
     def __str__(self) -> str:
@@ -161,7 +161,7 @@ class Group(Filter):
 
 
 def condition(field: str, operator: str, values: Iterable[Scalar] = ()) -> Filter:
-    """Make a condition in canonical form: the values of "in" are sorted and distinct."""
+    """Create a condition in canonical form, with the values of "in" sorted."""
     found = tuple(values)
     if operator in ("=", "=="):
         operator = "in"
@@ -180,7 +180,7 @@ def condition(field: str, operator: str, values: Iterable[Scalar] = ()) -> Filte
 
 
 def group(operator: str, parts: Iterable[Filter]) -> Filter:
-    """Join filters; flatten nested groups with the same operator and groups of one part."""
+    """Join filters by an operator; nested groups with the same operator are flattened."""
     found: list[Filter] = []
     for part in parts:
         same = isinstance(part, Group) and part.operator == operator != "not"
@@ -191,7 +191,7 @@ def group(operator: str, parts: Iterable[Filter]) -> Filter:
 
 
 def mapping_filter(where: Mapping[str, Any]) -> Filter:
-    """Convert a mapping to a filter; an empty mapping selects every document.
+    """Convert a mapping from fields to values, such as {"year": 2015}, to a filter.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def mapping_filter(where: Mapping[str, Any]) -> Filter:
 
 
 def scalar(value: object, where: str) -> Scalar:
-    """Convert a value of a filter to a `Scalar`.
+    """Convert a Python value to a `Scalar`; raise TypeError for unsupported types.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def scalar(value: object, where: str) -> Scalar:
 
 
 def read_scalar(text: str) -> Scalar:
-    """Parse a word without quotes as a JSON constant, a number, or a string."""
+    """Convert an unquoted word of a filter to a number, JSON constant, or string."""
     if text in _CONSTANTS:
         return scalar(_CONSTANTS[text], text)
     if _NUMBER.fullmatch(text):
@@ -257,7 +257,7 @@ def number_in(text: str) -> float | None:
 
 
 def checked_field(field: object) -> str:
-    """Return the name of a field; raise an error if it is invalid."""
+    """Return a field name unchanged, or raise if it is invalid."""
     if not isinstance(field, str):
         raise TypeError(
             f"the fields of a filter must be strings; got {type(field).__name__}. {_HOW}"

@@ -1,4 +1,4 @@
-"""Search hits, which fetch their documents on first access."""
+"""`Hits` and `Hit`: search results, which read their documents on first access."""
 
 import math
 import time
@@ -39,7 +39,7 @@ _NAMED = 8  # maximum number of unknown words listed in a note
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Query of a search, as shown to the user.
+    """Query as shown to the user: text, document ID, or words with weights.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def find_hits(
     passed: Passed,
     started: float | None = None,
 ) -> "Hits":
-    """Find the documents that match a search request.
+    """Rank the selected documents for a query, and return one page as `Hits`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def moved_query(
     round: FeedbackRound,
     best: ScoredRows | None = None,
 ) -> Any:  # noqa: ANN401 (of the scorer)
-    """Apply one round of relevance feedback to a query.
+    """Apply one round of relevance feedback to a scorer's query.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def moved_query(
 
 
 class Hits(DrawnResult, TableResult, Sequence["Hit"]):
-    """Hits of a search, best first; made by `Index.search`.
+    """Sequence of search hits, best first; created by `Index.search`.
 
     Hits are a sequence of `Hit`. They fetch IDs, texts, and metadata from the index on first
     access. Hits belong to the snapshot in which they were found: you can read, explain, and refine
@@ -234,27 +234,27 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def ids(self) -> list[str]:
-        """IDs of the hits."""
+        """Document IDs of the hits, best first."""
         return self._state.ids(self._rows)
 
     @property
     def ranking(self) -> RankingLike:
-        """Ranking of the request, unchanged."""
+        """Ranking that the search used, as given: a name or an object."""
         return self.request.ranking
 
     @property
     def ascending(self) -> bool:
-        """True if scores are distances, so that the smallest is the best."""
+        """True if scores are distances (small is best), False if they are similarities."""
         return self._scorer.ascending
 
     @property
     def where(self) -> Filter | None:
-        """Filter of the request, or None."""
+        """Filter of the search on ID, label, and metadata, or None."""
         return self.request.where
 
     @cached_property
     def query(self) -> Query:
-        """Query of the search, as shown to the user."""
+        """Query of the search: text, document ID, or words with weights."""
         request, parsed = self.request, self._passed.parsed
         words = self._scorer.words_of(self._query)
         text = request.query if isinstance(request.query, str) else None
@@ -270,7 +270,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def stats(self) -> Mapping[str, float]:
-        """Counts and times of the search, by name.
+        """Numbers of searched and scored documents, and times in seconds, by name.
 
         ``documents`` is the number of documents in the index. ``searched`` is the number of
         documents that the filter selects, without the document itself for `Index.similar`.
@@ -287,7 +287,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def unknown_words(self) -> tuple[str, ...]:
-        """Words of the query, as written, that occur in no document and have no weight."""
+        """Query words that occur in no document of the index."""
         counting = self.query.words or {}
         written = self._written()
         words = [word for word in written if word not in counting]
@@ -306,7 +306,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def suggestions(self) -> Mapping[str, tuple[str, ...]]:
-        """Words of the index that are similar to unknown words of the query, by unknown word.
+        """Words of the index with a spelling similar to each unknown query word.
 
         A suggestion differs by at most two edits (one in words of three or four characters): a
         character inserted, deleted, or replaced, or two adjacent characters exchanged. There are at
@@ -321,7 +321,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         return {word: tuple(self._state.names(ids)) for word, ids in found.items() if ids}
 
     def _written(self) -> dict[str, str]:
-        """Map each indexed word of the query to its first spelling in the query."""
+        """Return the first spelling in the query of each word, by its indexed form."""
         reading = self._state.reading
         if self._text is None or reading.ngram_range[0] > 1:
             return {word: word for word in self._asked_words}
@@ -334,17 +334,17 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def ranking_notes(self) -> tuple[str, ...]:
-        """Notes of the ranking about this search, which `notes` contains, too."""
+        """Notes of the ranking about this search; they are part of `notes`."""
         return self._ranked.notes
 
     @property
     def unknown_fields(self) -> tuple[str, ...]:
-        """Fields of the filter that occur in no document."""
+        """Fields of the filter that are in no document."""
         return self._passed.unknown_fields
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Remarks about this search for the user, as sentences; usually empty."""
+        """Remarks for the user, such as unknown words or fields; usually empty."""
         return tuple(self._find_notes())
 
     def _find_notes(self) -> Iterator[str]:
@@ -370,7 +370,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
             yield from self.ranking_notes
 
     def _syntax_notes(self, found: bool) -> Iterator[str]:
-        """Yield remarks about the operators of the query."""
+        """Yield remarks about operators in the query, such as unknown fields."""
         parsed = self._passed.parsed
         if parsed is None:
             return
@@ -393,7 +393,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
             )
 
     def pieces(self, i: int, width: int = _SNIPPET) -> list[Piece]:
-        """Return the snippet of a hit as pieces, with the words of the query marked as matches.
+        """Return the snippet of hit `i` as pieces of text, with matched words marked.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
     # ------------------------------------------------------------------ next page and feedback
 
     def next(self) -> "Hits":
-        """Return the next page of hits, with the same page size; empty after the last hit."""
+        """Return the next page of hits; empty after the last page."""
         return find_hits(self.request.next_page(), self._scorer, self._query, self._passed)
 
     def feedback(
@@ -426,7 +426,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         gamma: float = 0.15,
         max_terms: int | None = 50,
     ) -> "Hits":
-        """Search again after relevance feedback: move the query toward relevant documents.
+        """Search again with a query moved toward relevant documents (Rocchio feedback).
 
         Rocchio's formula: the new query is alpha times the old query, plus beta times the mean of
         the relevant documents, minus gamma times the mean of the nonrelevant documents; negative
@@ -472,7 +472,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         beta: float = 0.75,
         max_terms: int | None = 50,
     ) -> "Hits":
-        """Search again with the best hits treated as relevant (pseudo-relevance feedback).
+        """Search again with the best `k` hits as relevant documents.
 
         Parameters
         ----------
@@ -513,7 +513,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         return hits_html(self)
 
     def to_text(self, width: int = 80, *, marks: Marks = None) -> str:
-        """Return the hits as a text table of rank, score, ID, and snippet, followed by the notes.
+        """Return a text table of the hits: rank, score, ID, and snippet; then the notes.
 
         Parameters
         ----------
@@ -538,7 +538,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         width: int = 780,
         embedded: bool = False,
     ) -> str:
-        """Draw the scores as a bar chart.
+        """Draw the scores of the hits as an SVG bar chart.
 
         Parameters
         ----------
@@ -567,7 +567,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         )
 
     def to_html(self, *, title: str = "", explained: int = 10, limit: int = 12) -> str:
-        """Return an HTML report of the hits with snippets and expandable explanations.
+        """Return an HTML page of the hits with snippets and expandable explanations.
 
         Parameters
         ----------
@@ -588,7 +588,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         return hits_page(self, title=title, explained=explained, limit=limit)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one flat record per hit: rank, score, ID, label, metadata, and snippet.
+        """Return a flat dict per hit: rank, score, ID, label, metadata, and snippet.
 
         Returns
         -------
@@ -611,7 +611,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         return [hit.to_record() for hit in self]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the query, the hits with snippets, stats, and notes as a dict of JSON types."""
+        """Return query, hits with snippets, statistics, and notes as a dict of JSON types."""
         query = self.query
         return {
             "query": {
@@ -647,7 +647,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def _snippet_words(self) -> dict[str, float]:
-        """Words to look for in texts, with weights that favor rare words."""
+        """Query words to mark in snippets, with larger weights for rare words."""
         counting = self.query.words
         words = self._asked_words if counting is None else counting
         known = self._frequencies(self._terms.numbers(list(words)))
@@ -659,7 +659,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def _text(self) -> str | None:
-        """Text of the query without its operators, or None."""
+        """Query text without operators, or None for a query without text."""
         parsed, query = self._passed.parsed, self.request.query
         if parsed is not None:
             return parsed.text
@@ -667,7 +667,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def _asked_words(self) -> dict[str, float]:
-        """Words of the query as the index counts them, with counts or weights."""
+        """Query words in their indexed form, with counts or weights."""
         request, state, text = self.request, self._state, self._text
         if text is not None:
             return {word: float(n) for word, n in Counter(state.read(text)).items()}
@@ -685,7 +685,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         return TermSpace(self._state)
 
     def _frequencies(self, numbers: Int32Array) -> list[int]:
-        """Return the number of documents that contain each term; 0 for -1."""
+        """Return the document frequency of each term number; 0 for unknown terms (-1)."""
         found = np.zeros(len(numbers), np.int64)
         known = numbers >= 0
         found[known] = self._terms.frequencies[numbers[known]]
@@ -693,7 +693,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def _n_searched(self) -> int:
-        """Number of documents that may be found."""
+        """Number of documents that the filter selects."""
         rows = self._passed.rows
         if rows is None:
             return self._state.n_documents
@@ -701,7 +701,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Format names as a list after a noun: plural ending, first names, number of other names."""
+    """Format names for a message: plural ending, first names, and number of others."""
     shown = ", ".join(f"'{shortened(name, 40)}'" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{'s' if len(names) > 1 else ''} {shown}{more}"
@@ -712,7 +712,7 @@ def _plain(value: float) -> float:
 
 
 class Hit:
-    """Document found by a search; hits are equal if they have the same rank in the same `Hits`.
+    """Found document with its rank, score, snippet, and explanation.
 
     See Also
     --------
@@ -727,17 +727,17 @@ class Hit:
 
     @property
     def rank(self) -> int:
-        """Rank of the hit among all hits, from 1."""
+        """Rank of the hit over all pages, starting at 1."""
         return self._hits.offset + self._place + 1
 
     @property
     def score(self) -> float:
-        """Score of the document; if it is a distance (`Hits.ascending`), smaller is better."""
+        """Score of the document; for distances (`Hits.ascending`), smaller is better."""
         return float(self._hits.scores[self._place])
 
     @property
     def distance(self) -> float:
-        """Distance of the document; raises `AttributeError` if scores are not distances."""
+        """Distance of the document; AttributeError if the ranking gives similarities."""
         if not self._hits.ascending:
             raise AttributeError(
                 f"hit.distance requires a ranking by distance; got {self._hits.ranking!r}, whose "
@@ -747,44 +747,44 @@ class Hit:
 
     @property
     def id(self) -> str:
-        """ID of the document."""
+        """ID of the found document."""
         return self._hits.ids[self._place]
 
     @property
     def document(self) -> Document:
-        """Document in the snapshot of the search; fetched with adjacent hits and cached."""
+        """Full document, as stored when the search ran; read on first access."""
         return self._hits._document(self._place)
 
     @property
     def text(self) -> str:
-        """Text of the document."""
+        """Full text of the found document."""
         return self.document.text
 
     @property
     def length(self) -> int:
-        """Number of words of the document, as the index counts them."""
+        """Number of words of the found document, as counted by the index."""
         hits = self._hits
         return int(hits._state.lengths[hits._rows[self._place]])
 
     @property
     def label(self) -> Label:
-        """Label of the document."""
+        """Label of the found document, or None."""
         return self.document.label
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """Metadata of the document."""
+        """Metadata fields of the found document."""
         return self.document.metadata
 
     @property
     def title(self) -> str:
-        """Title of the document, from the field "title" of its metadata; empty if it has none."""
+        """Metadata field "title" of the document, or "" if it is missing."""
         title = self.metadata.get("title")
         return title if isinstance(title, str) else ""
 
     @property
     def heading(self) -> str:
-        """Title, label, and date of the document, separated by dots, as far as it has them.
+        """Title, label, and date of the document as one line, as far as present.
 
         The date is the field "date" or, without it, "published".
         """
@@ -798,7 +798,7 @@ class Hit:
         marks: Marks = None,
         escape: Callable[[str], str] | None = None,
     ) -> str:
-        """Return the passage of the text with the most words of the query.
+        """Return the passage of the text that best matches the query, with marked words.
 
         Words match as the index counts them, and rare words count more. For a ranking by transport
         or by a model, words that occur in both the query and the document are marked.
@@ -823,13 +823,13 @@ class Hit:
         return marked(self._hits.pieces(self._place, width), marks, escape)
 
     def explain(self) -> Explanation:
-        """Explain the score as a sum of parts."""
+        """Explain the score as a sum of parts, such as words, with text and SVG output."""
         hits = self._hits
         row = int(hits._rows[self._place])
         return hits._scorer.explain_among(hits._query, row, hits._passed.rows)
 
     def aligned(self) -> AlignedText | None:
-        """Return the full texts of query and document with the distance that each word travels.
+        """Return the texts of query and document with each word's transport distance, or None.
 
         Returns
         -------
@@ -841,7 +841,7 @@ class Hit:
         return hits._scorer.aligned(hits._query, int(hits._rows[self._place]))
 
     def to_record(self) -> dict[str, Any]:
-        """Return one flat record; see `Hits.to_records`."""
+        """Return rank, score, ID, label, metadata, and snippet as a flat dict."""
         found = {"rank": self.rank, "score": self.score, "id": self.id, "label": self.label}
         for name, value in self.metadata.items():
             taken = name in found or name == "snippet"
@@ -871,7 +871,7 @@ class Hit:
 
 
 def _marked_rows(state: IndexState, round: FeedbackRound) -> tuple[list[int], list[int]]:
-    """Return the rows of the relevant and nonrelevant documents of a round."""
+    """Return the rows of the documents that a feedback round marks: relevant, nonrelevant."""
     unknown: list[str] = []
     rows = _rows(state, round.relevant, unknown), _rows(state, round.nonrelevant, unknown)
     if unknown:
@@ -883,7 +883,7 @@ def _marked_rows(state: IndexState, round: FeedbackRound) -> tuple[list[int], li
 
 
 def _ids(name: str, given: "Iterable[str | Hit]") -> tuple[str, ...]:
-    """Return the distinct IDs of documents in their order."""
+    """Return the distinct document IDs of given IDs or hits, in order."""
     if isinstance(given, str | Hit | Mapping) or not isinstance(given, Iterable):
         hint = " Pass a list." if isinstance(given, str | Hit) else ""
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Output of search hits as a text table, an SVG image, and an HTML report."""
+"""Search hits as a text table, an SVG chart, and an HTML page."""
 
 import math
 import shutil
@@ -35,7 +35,7 @@ _EXPLAINED = 3  # number of hits with an explanation in a notebook
 
 
 def hits_text(hits: "Hits", width: int | None = None, marks: Marks = None) -> str:
-    """Format hits as a table; the default width is the terminal width, at most 160 columns."""
+    """Format hits as a text table with snippets, as wide as the terminal."""
     if width is None:
         width = min(max(shutil.get_terminal_size().columns, 40), _WIDEST)
     _WIDTH.check("width", width)
@@ -43,7 +43,7 @@ def hits_text(hits: "Hits", width: int | None = None, marks: Marks = None) -> st
 
 
 def hits_html(hits: "Hits") -> str:
-    """Format hits as an HTML table with matched words in ``<mark>``."""
+    """Format hits as an HTML table, with matched words in ``<mark>``."""
     score = "distance" if hits.ascending else "score"
     rows = "".join(
         f"<tr><td>{hit.rank}</td><td>{hit.score:.4g}</td>"
@@ -70,7 +70,7 @@ def _why(hit: "Hit") -> str:
 def hits_svg(
     hits: "Hits", *, title: str, explained: int, limit: int, width: int, embedded: bool
 ) -> str:
-    """Draw the scores as bars, and the parts of the best scores; see `Hits.to_svg`."""
+    """Draw the scores of hits as SVG bars, with the parts of the best ones."""
     bars: list[Bar] = []
     for at, hit in enumerate(hits):
         last = at == len(hits) - 1
@@ -91,7 +91,7 @@ def hits_svg(
 
 
 def hits_page(hits: "Hits", *, title: str, explained: int, limit: int) -> str:
-    """Return an HTML report of hits with expandable explanations; see `Hits.to_html`."""
+    """Return an HTML page of hits with expandable explanations; see `Hits.to_html`."""
     style = f"{_STYLE}{stylesheet()}"
     body = [
         f"<p>{escape_markup(_summary(hits))}</p>" if len(hits) else "<p>No hits.</p>",
@@ -174,7 +174,7 @@ def _lines(hits: "Hits", width: int, marks: Marks) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape a piece of a snippet and keep a space at its start and end."""
+    """Escape a piece of a snippet for HTML, keeping one space at each end."""
     start = " " if text[:1] == " " else ""
     end = " " if len(text) > 1 and text[-1] == " " else ""
     return f"{start}{escape_markup(text)}{end}"

@@ -1,4 +1,4 @@
-"""Required and excluded words and phrases of a query, as restrictions on documents.
+"""Required and excluded words and phrases of a query, checked in document texts.
 
 The index does not store positions of words. Postings give the documents that contain all words of a
 phrase, and the texts of these candidates are read to find the words next to each other.
@@ -27,7 +27,7 @@ _MOST_WORDS = 1 << 17  # maximum number of words in a table before it is rebuilt
 
 
 class Phrases:
-    """Phrases that must be looked for in the texts of documents; thread-safe.
+    """Phrases that a query requires or excludes, checked in the texts of documents.
 
     Each text is read at most once: the results are cached by row.
 
@@ -56,7 +56,7 @@ class Phrases:
         self.verified = 0
 
     def check(self, rows: Int64Array) -> BoolArray:
-        """Return a mask of the rows whose texts pass."""
+        """Return a mask of the given rows whose texts satisfy the phrases."""
         with self._mutex:
             unread = rows[self._verdicts[rows] < 0]
             for first in range(0, len(unread), _BLOCK):
@@ -67,7 +67,7 @@ class Phrases:
             return passed
 
     def passing(self, rows: BoolArray) -> BoolArray:
-        """Return the rows of a mask whose texts pass; all of them are read."""
+        """Return a mask of all rows whose texts satisfy the phrases."""
         candidates = np.flatnonzero(rows & self._state.live)
         found = np.zeros(len(rows), np.bool_)
         found[candidates] = self.check(candidates)
@@ -81,7 +81,7 @@ class Phrases:
         threshold: float | None,
         rows: BoolArray | None,
     ) -> ScoredRows:
-        """Find the best documents that pass; stop reading texts when there are enough."""
+        """Return the best documents that satisfy the phrases; few texts are read."""
         asked, n_rows = limit, max(1, self._state.n_rows)
         while True:
             ranked = scorer.best(query, asked, threshold, rows)
@@ -93,7 +93,7 @@ class Phrases:
         return replace(ranked, rows=ranked.rows[kept], scores=ranked.scores[kept], stats=stats)
 
     def _first(self, rows: Int64Array, limit: int) -> Int64Array:
-        """Return the places of the first rows that pass, at most `limit`."""
+        """Return the indices of the first `limit` rows whose texts satisfy the phrases."""
         kept: list[int] = []
         for first in range(0, len(rows), _BLOCK):
             kept += (np.flatnonzero(self.check(rows[first : first + _BLOCK])) + first).tolist()
@@ -102,14 +102,14 @@ class Phrases:
         return np.array(kept[:limit], np.int64)
 
     def _begin(self) -> tuple[TermReader, list[tuple[Int32Array, bool]]]:
-        """Return a reader that knows the words of the phrases, and the IDs of these words."""
+        """Return a text reader, and the word IDs of each phrase in it."""
         reader = _reader_of(self._state)
         ids, starts = reader.read([clause.text for clause in self._clauses]).arrays()
         pairs = zip(self._clauses, starts[:-1], starts[1:], strict=True)
         return reader, [(ids[first:end].copy(), clause.excluded) for clause, first, end in pairs]
 
     def _read(self, texts: list[str]) -> BoolArray:
-        """Return a mask of the texts that pass."""
+        """Return a mask of the texts that satisfy the phrases."""
         if len(self._reader.terms) > _MOST_WORDS:
             self._reader, self._wanted = self._begin()
         ids, starts = self._reader.read(texts).arrays()
@@ -122,7 +122,7 @@ class Phrases:
 def restricted(
     state: IndexState, clauses: Iterable[Clause], rows: BoolArray | None
 ) -> tuple[BoolArray, Phrases | None]:
-    """Restrict rows to documents that can satisfy clauses, by the postings of the index.
+    """Exclude rows that lack required words or have excluded words, by the postings.
 
     Returns
     -------
@@ -162,13 +162,13 @@ def restricted(
 
 
 def _reader_of(state: IndexState) -> TermReader:
-    """Return a reader of all words of a text in order: stop words too, and no n-grams."""
+    """Return a text reader that keeps all words in order, including stop words."""
     reading = replace(state.reading, stop_words=None, ngram_range=(1, 1))
     return reading.reader(_core.WordTable())
 
 
 def _containing(ids: Int32Array, starts: Int64Array, wanted: Int32Array) -> BoolArray:
-    """Return a mask of the texts that contain the IDs in `wanted` next to each other."""
+    """Return a mask of the texts that contain a sequence of word IDs."""
     found = np.zeros(len(starts) - 1, np.bool_)
     last = len(ids) - len(wanted) + 1
     if last <= 0:

@@ -1,4 +1,4 @@
-"""Parser for the operators in query texts: phrases, required and excluded words, and fields."""
+"""Parser of query operators: "phrases", +required, -excluded, and field:value."""
 
 import re
 from collections.abc import Container, Iterable
@@ -54,7 +54,7 @@ _ORDERED = ("number", "string")  # kinds of values that can be compared by size
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Words that documents must contain, or must not contain, next to each other.
+    """Word or phrase that a query requires or excludes.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class FieldClause:
-    """Field prefix with a value, such as ``year:2015``.
+    """Condition on a field in a query, such as ``year:2015``.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class FieldClause:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """Query text, split into the words to rank by and the conditions on documents.
+    """Parsed query: the text to rank by, required and excluded phrases, and field conditions.
 
     Attributes
     ----------
@@ -121,11 +121,11 @@ class ParsedQuery:
 
     @property
     def where(self) -> Filter | None:
-        """Filter of all field prefixes in the query, or None without field prefixes."""
+        """Filter of all field conditions in the query, or None."""
         return group("and", [one.where for one in self.fields]) if self.fields else None
 
     def with_known(self, known: Container[str]) -> "ParsedQuery":
-        """Return the query if only these fields exist: other prefixes are ordinary text."""
+        """Return the query with conditions on unknown fields turned back into text."""
         fields = tuple(one for one in self.fields if one.field in known)
         if len(fields) == len(self.fields):
             return self
@@ -137,7 +137,7 @@ class ParsedQuery:
 
 
 def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
-    r"""Read the operators in a query text.
+    r"""Parse the operators of a query text into a `ParsedQuery`.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
 
 
 def _pieces(text: str, fields: Container[int]) -> tuple[tuple[Clause, ...], str]:
-    """Return the clauses of a text, and the text to rank by; `fields` are starts of prefixes."""
+    """Return the phrase clauses of a text, and the remaining text to rank by."""
     clauses: dict[Clause, None] = {}
     kept: list[str] = []
     at = 0
@@ -226,7 +226,7 @@ def _pieces(text: str, fields: Container[int]) -> tuple[tuple[Clause, ...], str]
 
 
 def _field_clause(found: "re.Match[str]") -> FieldClause | None:
-    """Return a field prefix, or None if the match is something else."""
+    """Convert a regex match to a `FieldClause`, or return None if it is not one."""
     if found["field"] is None:
         return None
     try:
@@ -242,7 +242,7 @@ def _field_clause(found: "re.Match[str]") -> FieldClause | None:
 
 
 def _condition(field: str, comparison: str, quoted: str | None, value: str | None) -> Filter | None:
-    """Return a condition that holds for numbers and for strings of numbers alike."""
+    """Create the filter of a field condition, for numbers and numeric strings alike."""
     if quoted is not None:
         return _either(field, comparison or "==", [scalar(quoted, "the value")])
     text = (value or "").rstrip(_TRAILING)
@@ -268,7 +268,7 @@ def _either(field: str, comparison: str, values: Iterable[Scalar]) -> Filter:
 
 
 def _values(text: str) -> list[Scalar]:
-    """Return a text as JSON, if it is a number or constant, and as a string.
+    """Return the possible filter values of a text: as JSON number or constant, and as a string.
 
     The fields of CSV files are strings.
     """

@@ -1,4 +1,4 @@
-"""Search requests as immutable values, and rankings by name."""
+"""`SearchRequest`: a search as an immutable value; and rankings by name."""
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -77,7 +77,7 @@ NAMES = tuple(dict.fromkeys((*_NAMED, "hybrid")))
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Immutable search request; equal requests have equal hits in the same snapshot of an index.
+    """Immutable, hashable description of a search: query, ranking, filter, page, feedback.
 
     `Index.search` and `Index.similar` make a request and pass it to `Index.find`. ``hits.request``
     is the request of the hits.
@@ -188,15 +188,15 @@ class SearchRequest:
             )
 
     def next_page(self) -> "SearchRequest":
-        """Return the request for the next page of `k` hits."""
+        """Return the same request for the next `k` hits."""
         return replace(self, offset=self.offset + self.k)
 
     def with_feedback(self, round: FeedbackRound) -> "SearchRequest":
-        """Return a request for the first page, with one more round of feedback."""
+        """Return the request with one more feedback round, starting at the first page."""
         return replace(self, offset=0, rounds=(*self.rounds, round))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the request as a dictionary of JSON types.
+        """Return the search request as a dict of JSON types, for `from_json`.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class SearchRequest:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Return the request that `to_json` wrote; missing fields get their defaults.
+        """Create a request from the result of `to_json`; missing keys get defaults.
 
         A ranking that was a `TfIdf`, `BM25`, or `WordMover` becomes the equivalent `TermRanking`
         or `TransportRanking`.
@@ -256,7 +256,7 @@ class SearchRequest:
 
 
 def vector_of(given: Any) -> tuple[float, ...]:  # noqa: ANN401 (a user's)
-    """Return a vector as Python floats, so that requests can be hashed and written as JSON."""
+    """Convert an embedding to a tuple of floats, which is hashable."""
     if isinstance(given, tuple) and given and all(type(value) is float for value in given):
         array = np.array(given)
     else:
@@ -289,7 +289,7 @@ def _round_from_json(data: dict[str, Any]) -> FeedbackRound:
 
 
 def checked_query(query: Any, name: str = "query") -> str | Words:  # noqa: ANN401 (a user's)
-    """Validate a query; return a text unchanged, and words with weights as pairs."""
+    """Validate a query: return a text, or pairs of word and weight."""
     if isinstance(query, str):
         _check_text(query, name)
         return query
@@ -322,7 +322,7 @@ def _check_text(value: str, name: str) -> None:
 
 
 def filter_of(where: Where | None) -> Filter | None:
-    """Parse a filter; return None if it has no conditions."""
+    """Convert a filter expression or mapping to a `Filter`, or None if it is empty."""
     if where is None:
         return None
     found = parse_filter(where)
@@ -330,7 +330,7 @@ def filter_of(where: Where | None) -> Filter | None:
 
 
 def ranking_of(ranking: RankingLike, models: Container[str] | None = None) -> Ranking:
-    """Return the ranking object for a name, a term weighting, or a `WordMover`.
+    """Return the `Ranking` for a name, a term weighting, or a `WordMover`.
 
     Parameters
     ----------
@@ -369,14 +369,14 @@ def ranking_of(ranking: RankingLike, models: Container[str] | None = None) -> Ra
 
 
 def name_of(ranking: Ranking) -> str | None:
-    """Return the name of a ranking, or None if it has none."""
+    """Return the short name of a ranking such as "bm25", or None."""
     if isinstance(ranking, ModelRanking) and ranking == ModelRanking(ranking.name):
         return ranking.name
     return next((name for name in _NAMED if ranking_of(name) == ranking), None)
 
 
 def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
-    """Return the ranking that `Ranking.to_json` wrote.
+    """Create a ranking from the result of `Ranking.to_json`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Execution of search requests in one snapshot of an index."""
+"""`Searcher`: execution of search requests in one snapshot of an index."""
 
 import threading
 import time
@@ -50,7 +50,7 @@ class Searcher:
         self._columns: Columns | None = None
 
     def scorer(self, ranking: RankingLike) -> Scorer[Any]:
-        """Return the scorer of a ranking; the 16 scorers made last are cached.
+        """Return the scorer of a ranking from a cache of 16, or create it.
 
         The cache is limited because each scorer can use as much memory as the index, and users may
         try many rankings.
@@ -74,7 +74,7 @@ class Searcher:
         return found
 
     def passed(self, where: Filter | None) -> Passed:
-        """Return the documents that a filter selects."""
+        """Return the documents that a filter selects, as a mask of rows."""
         if where is None:
             return _ALL
         with self._mutex:
@@ -82,7 +82,7 @@ class Searcher:
         return columns.passed(where)
 
     def find(self, request: SearchRequest) -> Hits:
-        """Find the documents that match a search request.
+        """Execute a `SearchRequest`, and return its hits, best first.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Searcher:
         return scorer.explain_among(query, self.row_of(id), passed.rows)
 
     def _bound(self, request: SearchRequest) -> tuple[Scorer[Any], Any, Passed]:
-        """Prepare a request: its scorer, its query after feedback, and the selected documents."""
+        """Return the scorer, the query after feedback, and the selected documents of a request."""
         passed, state = self.passed(request.where), self.state
         # Rankings need word statistics, except model rankings.
         scorer: Scorer[Any]
@@ -157,7 +157,7 @@ class Searcher:
         return scorer, query, passed
 
     def _of_embedding(self, scorer: Scorer[Any], request: SearchRequest, text: str | None) -> Any:  # noqa: ANN401 (of the scorer)
-        """Return the query of a request with a vector, and a text for rankings by words."""
+        """Convert a request with an embedding to the scorer's query."""
         if isinstance(scorer, EmptyScorer):
             return scorer.of_text("")
         if not scorer.takes_embeddings:
@@ -178,7 +178,7 @@ class Searcher:
         return f"Pass `ranking={shown}`, or `ranking=Hybrid(['bm25', {shown}])`."
 
     def _parsed(self, request: SearchRequest, text: str) -> ParsedQuery:
-        """Read the operators of a query; a prefix that does not name a field stays text."""
+        """Parse the operators of a query; unknown fields stay ordinary text."""
         parsed = parse_query(text, request.syntax)
         if not parsed.fields:
             return parsed
@@ -191,7 +191,7 @@ class Searcher:
         return parsed.with_known(fields.keys() - unknown)
 
     def _restricted(self, passed: Passed, parsed: ParsedQuery, by_candidates: bool) -> Passed:
-        """Restrict the selected documents by the operators of a query.
+        """Remove selected documents that do not satisfy a query's operators.
 
         Texts are read before the search if scores depend on the candidates, or if they are few.
         Otherwise, the search reads the texts of the best candidates until there are enough hits.
@@ -216,7 +216,7 @@ class Searcher:
         n_threads: int = 1,
         progress: ProgressCallback | None = None,
     ) -> list[Hits]:
-        """Find the documents of several search requests.
+        """Execute several search requests on threads; return the hits of each.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Searcher:
         return hits
 
     def row_of(self, id: str) -> int:
-        """Return the row of a document; raise `KeyError` if no document has the ID."""
+        """Return the row of the document with an ID, or raise KeyError."""
         row = self.state.row_of(id) if is_text(id) else None
         if row is None:
             raise hinted(

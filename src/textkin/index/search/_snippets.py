@@ -1,4 +1,4 @@
-"""Snippets: passages with the most words of a query, with these words marked.
+"""Snippets: the passage of a text that best matches a query, with marked words.
 
 Words match as the index counts them, for example in lowercase, stemmed, or as n-grams.
 """
@@ -35,7 +35,7 @@ _TURNING |= dict.fromkeys(range(0x2066, 0x206A), None)
 
 
 class Piece(NamedTuple):
-    """Piece of a snippet.
+    """Piece of a snippet: a text, and whether it matches a query word.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class _Match(NamedTuple):
 def marked(
     pieces: Sequence[Piece], marks: Marks = None, escape: Callable[[str], str] | None = None
 ) -> str:
-    """Format a snippet as text.
+    """Join the pieces of a snippet to a text, with marks around matched words.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def marked(
 
 
 class Snippets:
-    """Finder of passages with words as an index counts them; thread-safe.
+    """Finder of the best passage of a text, with the analyzer of an index; thread-safe.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Snippets:
 
     @classmethod
     def of(cls, state: IndexState) -> "Snippets":
-        """Return the finder of a snapshot, made once."""
+        """Return the `Snippets` object of a snapshot, created once and cached."""
         return state.once("snippets", lambda: cls(state.reading))
 
     def find(
@@ -112,7 +112,7 @@ class Snippets:
         width: int,
         terms: TermSpace | None = None,
     ) -> list[Piece]:
-        """Return the passage with the largest sum of word weights; ties go to the first passage.
+        """Return the passage whose query words have the largest total weight, as pieces.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Snippets:
         return _cut(_Line(shown), matches, wanted.weights, width, before=before, after=after)
 
     def forms(self, words: Sequence[str]) -> list[list[str]]:
-        """Return the indexed forms of each word; for a stop word, an empty list."""
+        """Return the indexed forms of each word; an empty list for a stop word."""
         with self._mutex:
             reader = self._reader((1, 1))
             ids, starts = reader.read(list(words)).arrays()
@@ -150,7 +150,7 @@ class Snippets:
         return [forms[start:end] for start, end in pairwise(starts.tolist())]
 
     def _reader(self, ngram_range: tuple[int, int]) -> TermReader:
-        """Return the reader for an n-gram range; the caller must hold the mutex."""
+        """Return the text reader for an n-gram range; the caller holds the lock."""
         found = self._readers.get(ngram_range)
         if found is None or len(found.terms) > _MOST_WORDS:
             reading = replace(self._reading, ngram_range=ngram_range)
@@ -158,7 +158,7 @@ class Snippets:
         return found
 
     def _region(self, text: str, wanted: "_Wanted", width: int) -> slice:
-        """Return the range of a long text that contains the best passage."""
+        """Return the range of a long text in which the best passage lies."""
         size = max(_BLOCK, 4 * width)
         if len(text) <= 4 * size:
             return slice(0, len(text))
@@ -185,7 +185,7 @@ class Snippets:
         return {word: None for word in wanted.named(words) if word in wanted.weights}
 
     def _matches(self, shown: str, wanted: "_Wanted") -> list[_Match]:
-        """Return the matches of query words in the order of the text."""
+        """Return the query words that occur in a text, with their spans."""
         spans = list(word_spans(shown))
         owned = self.forms([shown[start:end] for start, end in spans])
         owners = [at for at, forms in enumerate(owned) for _ in forms]
@@ -202,7 +202,7 @@ class Snippets:
 
 
 class _Wanted:
-    """Words of a query with weights, and the forms that match them.
+    """Query words with weights, and the indexed forms that match each of them.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class _Wanted:
             self.weights = {name: weights[name] for name in self._names.values()}
 
     def named(self, words: list[str]) -> list[str]:
-        """Return the word of the query that each counted word of a text matches, or ""."""
+        """Return for each word of a text the query word that it matches, or ""."""
         if self._terms is None:
             return words
         distinct = list(dict.fromkeys(words))
@@ -254,7 +254,7 @@ def _marking(marks: Marks) -> Callable[[str], str]:
 
 
 class _Line:
-    """Text on one line, with the display width of its parts."""
+    """Text collapsed to one line, with the display width of its parts."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -282,7 +282,7 @@ def _cut(
     before: bool,
     after: bool,
 ) -> list[Piece]:
-    """Select the passage and split it into pieces."""
+    """Select the best passage of a line, and split it at its matches."""
     start, end = 0, len(line)
     if not line.fits(0, len(line), width - before - after):
         room = width - 2  # minus the width of two ellipses
@@ -309,7 +309,7 @@ def _cut(
 def _best(
     line: _Line, matches: Sequence[_Match], weights: Mapping[str, float], room: int
 ) -> tuple[int, int]:
-    """Return the span of matches with the largest weight that fits, or (0, 0) without matches."""
+    """Return start and end of the heaviest passage that fits, or (0, 0) without matches."""
     best, heaviest = (0, 0), 0.0
     for first, match in enumerate(matches):
         seen: set[str] = set()
@@ -327,7 +327,7 @@ def _best(
 
 
 def _widened(line: _Line, start: int, end: int, room: int) -> tuple[int, int]:
-    """Extend a passage to both sides until it fills the width, at word boundaries."""
+    """Extend a passage on both sides to the full width, at word boundaries."""
     while end > start + 1 and not line.fits(start, end, room):  # a word that is too wide
         end -= 1
         while end > start + 1 and not begins_cluster(line.text, end):
@@ -343,14 +343,14 @@ def _widened(line: _Line, start: int, end: int, room: int) -> tuple[int, int]:
 
 
 def _earliest(line: _Line, start: int, end: int, room: int) -> int:
-    """Return the earliest start from which a passage fits."""
+    """Return the smallest start with which a passage still fits the width."""
     while start > 0 and line.fits(start - 1, end, room):
         start -= 1
     return start
 
 
 def _word_start(text: str, low: int, most: int) -> int:
-    """Move a start forward to a word boundary, or a character boundary in unspaced scripts."""
+    """Return the next word boundary after `low` (any character in unspaced scripts)."""
     if low == 0 or text[low - 1] == " ":
         return low
     if not _unspaced_around(text, low):
@@ -362,7 +362,7 @@ def _word_start(text: str, low: int, most: int) -> int:
 
 
 def _word_end(text: str, high: int, least: int) -> int:
-    """Move an end back to a word boundary, or a character boundary in unspaced scripts."""
+    """Return the last word boundary before `high` (any character in unspaced scripts)."""
     if high == len(text) or text[high] == " ":
         return high
     if not _unspaced_around(text, high):
@@ -375,12 +375,12 @@ def _word_end(text: str, high: int, least: int) -> int:
 
 
 def _unspaced_around(shown: str, at: int) -> bool:
-    """Return True if both adjacent characters belong to a script without spaces."""
+    """Return True if both characters around `at` belong to a script without spaces."""
     return is_unspaced(shown[at - 1]) and is_unspaced(shown[at])
 
 
 def _merged(matches: Sequence[_Match]) -> list[tuple[int, int]]:
-    """Return spans of matches; join overlapping or adjacent ones, such as Chinese bigrams."""
+    """Return the spans of matches, with overlapping and adjacent spans joined."""
     found: list[tuple[int, int]] = []
     for start, end, _ in matches:
         if found and start <= found[-1][1]:
@@ -391,7 +391,7 @@ def _merged(matches: Sequence[_Match]) -> list[tuple[int, int]]:
 
 
 def _block_ends(text: str, size: int) -> Iterator[int]:
-    """Yield the ends of blocks of about `size` characters, after a space if possible."""
+    """Yield offsets that split a text into blocks of about `size` characters."""
     at = 0
     while at < len(text):
         end = min(at + size, len(text))

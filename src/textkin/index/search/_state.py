@@ -1,4 +1,4 @@
-"""Rows, words, and statistics of one snapshot of an index, as rankings use them.
+"""`IndexState`: rows, words, and statistics of a snapshot, as rankings use them.
 
 Row numbers cover all parts of the snapshot, including rows of deleted documents, so that the arrays
 of segments can be used without copying. Rows are in the order of catalog positions.
@@ -42,7 +42,7 @@ _ERRORS = "surrogatepass"  # error handler for IDs that UTF-8 cannot represent
 
 
 class Bag(NamedTuple):
-    """Word counts of a document, by word ID.
+    """Word counts of one document: word IDs, counts, and unknown words.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Bag(NamedTuple):
 
 
 class DocumentSource(Protocol):
-    """Counted documents: a snapshot of an index, or parts of a snapshot on a worker.
+    """Interface to counted documents: a snapshot, or some blocks on a worker.
 
     A worker has no catalog and therefore no texts: only words, counts, and statistics.
     """
@@ -69,7 +69,7 @@ class DocumentSource(Protocol):
 
     @property
     def parts(self) -> list[Part]:
-        """Counted documents, in the order of rows."""
+        """Blocks of documents with their word counts, in row order."""
 
     @property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
@@ -77,31 +77,31 @@ class DocumentSource(Protocol):
 
     @property
     def frequencies(self) -> Int64Array:
-        """Number of documents that contain each word."""
+        """Document frequency of each word: the number of documents that contain it."""
 
     @property
     def term_map(self) -> TermMap | None:
-        """Terms of the words, or None for an index without an analyzer."""
+        """Map from word IDs to term numbers, or None for an index without an analyzer."""
 
     @property
     def term_statistics(self) -> TermStatistics:
-        """Statistics of the terms of all documents."""
+        """Document frequencies and other statistics of the terms of the whole index."""
 
     def find_terms(self, terms: Sequence[str]) -> Int32Array:
-        """Return the number of each term, or -1."""
+        """Return the number of each term in the index, or -1 for an unknown term."""
 
     def term_names(self, numbers: Sequence[int]) -> list[str]:
-        """Return the terms with the given numbers."""
+        """Return the terms (stems, or words without an analyzer) with the given numbers."""
 
     def words(self) -> list[str]:
-        """Return all words in the order of their IDs."""
+        """Return all words of the index in the order of their IDs."""
 
     def find(self, words: Sequence[str]) -> Int32Array:
-        """Return the ID of each word, or -1 if the index does not contain it."""
+        """Return the ID of each word, or -1 for a word that the index does not have."""
 
 
 class IndexState:
-    """One snapshot of an index: rows, words, and statistics; thread-safe.
+    """Rows, words, and statistics of one snapshot of an index; thread-safe.
 
     An `IndexState` does not reference its scorers, which reference it. Therefore it is released
     with its last user, and its SQLite read transaction ends then.
@@ -142,12 +142,12 @@ class IndexState:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Snapshot with its catalog; a worker does not have one."""
+        """Snapshot with access to the catalog; not available on a worker."""
         assert isinstance(self.source, Snapshot)
         return self.source
 
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
-        """Return a cached object, or make and cache it; it must not reference this `IndexState`."""
+        """Return the object cached under a key, or create and cache it."""
         found: _Made | None = self._made.get(key)
         if found is None:
             with self._mutex:
@@ -157,7 +157,7 @@ class IndexState:
         return found
 
     def shared(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
-        """Return an object shared by several scorers, or make it; it is released with the last.
+        """Return an object that several scorers share while one of them exists.
 
         Unlike an object of `once`, it may reference this `IndexState`.
         """
@@ -171,43 +171,43 @@ class IndexState:
 
     @property
     def parts(self) -> list[Part]:
-        """Counted documents, in the order of rows."""
+        """Blocks of documents with their word counts, in row order."""
         return self.source.parts
 
     @cached_property
     def starts(self) -> Int64Array:
-        """First row of each part, followed by the number of rows."""
+        """First row of each block of documents, then the total number of rows."""
         return np.cumsum([0, *(part.segment.rows for part in self.parts)], dtype=np.int64)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, including rows of deleted documents."""
+        """Number of rows, including the rows of deleted documents."""
         return int(self.starts[-1])
 
     @cached_property
     def live(self) -> BoolArray:
-        """Mask of the rows of documents that are not deleted."""
+        """Boolean mask of all rows; False for rows of deleted documents."""
         return np.concatenate([part.live for part in self.parts])
 
     @cached_property
     def positions(self) -> Int64Array:
-        """Catalog position of each row, in ascending order."""
+        """Position of each row's document in the catalog, in ascending order."""
         return np.concatenate([part.segment.positions for part in self.parts])
 
     @cached_property
     def lengths(self) -> Int64Array:
-        """Number of words of each row."""
+        """Number of words of each row's document."""
         return np.concatenate([part.segment.lengths for part in self.parts]).astype(np.int64)
 
     def row_of(self, id: str) -> int | None:
-        """Return the row of the document with an ID, or None."""
+        """Return the row number of the document with an ID, or None if it does not exist."""
         with self.snapshot.catalog() as catalog:
             found = catalog.execute("SELECT position FROM documents WHERE id = ?", (id,))
             row = found.fetchone()
         return None if row is None else int(np.searchsorted(self.positions, row[0]))
 
     def ids(self, rows: Iterable[int]) -> list[str]:
-        """Return the IDs of rows.
+        """Return the document IDs of the given row numbers.
 
         The catalog is queried for the first requests. After requests for 1/128 of all IDs, all IDs
         are read and stored in memory as UTF-8.
@@ -221,7 +221,7 @@ class IndexState:
 
     @cached_property
     def _every_id(self) -> tuple[bytes, "array[int]"]:
-        """IDs of all rows as one UTF-8 string, and the offset of each ID."""
+        """IDs of all rows in one UTF-8 string, with the offset of each."""
         every, sizes = bytearray(), np.zeros(self.n_rows + 1, np.int64)
         with self.snapshot.catalog() as catalog:
             cursor = catalog.execute("SELECT position, id FROM documents ORDER BY position")
@@ -235,11 +235,11 @@ class IndexState:
         return bytes(every), ends
 
     def documents(self, rows: Iterable[int]) -> list[Document]:
-        """Return the documents of rows."""
+        """Return the documents of rows, read from the catalog."""
         return [self.snapshot.document(found) for found in self._fetch(DOCUMENT_COLUMNS, rows)]
 
     def texts(self, rows: Iterable[int]) -> list[str]:
-        """Return the texts of rows."""
+        """Return the document texts of rows, read from the catalog."""
         return [text for (text,) in self._fetch("text", rows)]
 
     def _fetch(self, columns: str, rows: Iterable[int]) -> list[tuple[Any, ...]]:
@@ -264,12 +264,12 @@ class IndexState:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents."""
+        """Number of documents in the index."""
         return self.source.state.documents
 
     @property
     def n_words(self) -> int:
-        """Number of words with an ID."""
+        """Number of distinct words, which have the IDs from 0 on."""
         return self.source.state.words
 
     @property
@@ -280,16 +280,16 @@ class IndexState:
 
     @property
     def frequencies(self) -> Int64Array:
-        """Number of documents that contain each word."""
+        """Document frequency of each word: the number of documents that contain it."""
         return self.once("frequencies", lambda: self.source.frequencies)
 
     @cached_property
     def words(self) -> list[str]:
-        """All words in the order of their IDs."""
+        """All words of the index, as a list in the order of their IDs."""
         return self.source.words()
 
     def words_from(self, first: int) -> list[str]:
-        """Return the words with an ID of at least `first`."""
+        """Return the words whose ID is at least `first`, in the order of IDs."""
         if not first:
             return self.words
         found: list[str] = []
@@ -303,11 +303,11 @@ class IndexState:
         return found
 
     def find(self, words: Sequence[str]) -> Int32Array:
-        """Return the ID of each word, or -1 if the index does not contain it."""
+        """Return the ID of each word, or -1 for a word that the index does not have."""
         return self.source.find(words)
 
     def names(self, numbers: Iterable[int]) -> list[str]:
-        """Return the words with the given IDs."""
+        """Return the words with the given word IDs."""
         found = []
         for number in numbers:
             at = bisect_right(self._first_words, number) - 1
@@ -323,7 +323,7 @@ class IndexState:
         return [first for first, _ in self.source.packed_words]
 
     def rows_with(self, number: int) -> Int64Array:
-        """Return the rows of documents that contain the word with an ID; some may be deleted."""
+        """Return the rows of the documents that contain a word, deleted ones included."""
         found = [np.empty(0, np.int64)]
         for part, start in zip(self.parts, self.starts, strict=False):
             part.segment.counted  # noqa: B018 (the property validates the arrays)
@@ -336,7 +336,7 @@ class IndexState:
         return np.concatenate(found)
 
     def bag_of_row(self, row: int) -> Bag:
-        """Return the word counts of a document."""
+        """Return the word counts of the document in a row, as `Bag`."""
         at = int(np.searchsorted(self.starts, row, side="right")) - 1
         indptr, indices, counts = self.parts[at].segment.bags
         first = row - int(self.starts[at])
@@ -344,11 +344,11 @@ class IndexState:
         return Bag(indices[inside], counts[inside].astype(np.float64), {})
 
     def bag_of_text(self, text: str) -> Bag:
-        """Count the words of a text with the analyzer of the index."""
+        """Count the words of a text with the analyzer of the index, as `Bag`."""
         return self.counted(text, "words", self.find)
 
     def counted(self, text: str, kind: str, find: Callable[[Sequence[str]], Int32Array]) -> Bag:
-        """Count the words of a text by the numbers that a function finds.
+        """Count the words of a text; `find` gives the number of each word.
 
         Parameters
         ----------
@@ -380,14 +380,14 @@ class IndexState:
         return Bag(np.array(words, np.int32), counts, unknown)
 
     def bag_of_words(self, words: Sequence[str]) -> Bag:
-        """Count words that are already in the spelling of the index."""
+        """Count words that are already in their indexed form, as `Bag`."""
         counted: dict[str, float] = {}
         for word in words:
             counted[word] = counted.get(word, 0.0) + 1.0
         return self.weighted_bag(counted)
 
     def weighted_bag(self, weights: dict[str, float]) -> Bag:
-        """Return a bag with weights instead of counts."""
+        """Convert a dict of words and weights to a `Bag` with weights as counts."""
         names = list(weights)
         numbers = self.find(names)
         values = np.fromiter(weights.values(), np.float64, len(names))
@@ -397,11 +397,11 @@ class IndexState:
         return Bag(numbers[known][order], values[known][order], unknown)
 
     def read(self, text: str) -> list[str]:
-        """Return the words of a text, as the index counts them."""
+        """Return the words of a text in their indexed form."""
         return self._own_reader()[0].words(text)
 
     def _own_reader(self) -> _OwnReader:
-        """Return the text reader of this thread, and the numbers of its words by kind."""
+        """Return this thread's text reader, and its cached word IDs."""
         found: _OwnReader | None = getattr(self._readers, "reader", None)
         if found is None or len(found[0].terms) > _MOST_WORDS:
             found = self._readers.reader = (self.reading.reader(_core.WordTable()), {})

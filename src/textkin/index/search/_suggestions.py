@@ -1,4 +1,4 @@
-"""Suggestions for words that no document has: similar words of the vocabulary."""
+"""Spelling suggestions: words of the index close to an unknown word."""
 
 import os
 import threading
@@ -20,7 +20,7 @@ _BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 
 class Spelling:
-    """Words of a vocabulary, prepared to find those within a small edit distance.
+    """Words of an index, prepared for searches by small edit distance.
 
     Most words are excluded by their length and by the set of their characters: an edit changes the
     set by at most two characters. Distances are computed only for the remaining words.
@@ -42,7 +42,7 @@ class Spelling:
 
     @classmethod
     def of(cls, state: IndexState) -> "Spelling":
-        """Return the words of a snapshot; later snapshots only add their new words."""
+        """Return the cached spelling data of an index, extended by the snapshot's new words."""
         # After a fork, a lock that another thread held is never released: the key has the PID.
         known = state.kept.setdefault(("spelling", os.getpid()), cls(()))
         assert isinstance(known, cls)
@@ -52,7 +52,7 @@ class Spelling:
         return known
 
     def extend(self, words: Sequence[str]) -> None:
-        """Add words with the next IDs."""
+        """Add new words of the index to the spelling data."""
         if not words:
             return
         characters = _code_points("".join(words))
@@ -71,7 +71,7 @@ class Spelling:
         self.n_words += len(words)
 
     def suggest(self, word: str, frequencies: Int64Array, limit: int = 3) -> list[int]:
-        """Return the IDs of the words most similar to a word.
+        """Return the IDs of the index words most similar in spelling to a word.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Spelling:
 
 
 def edit_distances(word: str, others: Sequence[NDArray[np.uint32]]) -> Int64Array:
-    """Return the Damerau-Levenshtein distance of a word to each of several words.
+    """Compute the Damerau-Levenshtein distance from a word to each of `others`.
 
     An edit inserts, deletes, or replaces a character, or exchanges two adjacent characters that are
     not edited again (optimal string alignment).

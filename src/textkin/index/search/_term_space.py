@@ -1,4 +1,4 @@
-"""Terms of one snapshot of an index, as term rankings count them."""
+"""`TermSpace`: the terms (stems or words) by which term rankings such as BM25 count."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ __all__ = ["TermSpace"]
 
 
 class TermSpace:
-    """Terms of a snapshot: the terms of its analyzer, or its words if it has no analyzer.
+    """Terms of a snapshot, by which BM25 counts: stems of an analyzer, or plain words.
 
     Parameters
     ----------
@@ -27,17 +27,17 @@ class TermSpace:
 
     @property
     def core(self) -> "_core.TermMap | None":
-        """Map from words to terms for the core, or None if each word is its own term."""
+        """Map from word IDs to term numbers for the core, or None if terms are words."""
         return None if self._map is None else self._map.core
 
     @property
     def has_analyzer(self) -> bool:
-        """True if several words can have the same term."""
+        """True if terms are stems, so that several words can share a term."""
         return self._map is not None
 
     @property
     def frequencies(self) -> Int64Array:
-        """Number of documents that contain each term."""
+        """Document frequency of each term: the number of documents that contain it."""
         state = self._state
         if self._map is None:
             return state.frequencies
@@ -45,7 +45,7 @@ class TermSpace:
 
     @property
     def average_length(self) -> float:
-        """Mean number of tokens with a term per document; 0 without documents."""
+        """Mean number of terms per document, without stop words; 0 for an empty index."""
         state = self._state
         if self._map is None or not state.n_documents:
             return state.average_length
@@ -53,7 +53,7 @@ class TermSpace:
         return found.tokens / state.n_documents
 
     def bag_of_text(self, text: str) -> Bag:
-        """Count the terms of a text."""
+        """Count the terms (stems) of a text, as `Bag`."""
         if self._map is None:
             return self._state.bag_of_text(text)
         bag = self._state.counted(text, "terms", self._numbers_or_ignored)
@@ -67,7 +67,7 @@ class TermSpace:
         return bag._replace(unknown=unknown)
 
     def _numbers_or_ignored(self, words: Sequence[str]) -> Int32Array:
-        """Return the number of the term of each word; -1 if it is unknown, -2 for stop words."""
+        """Return the term number of each word; -1 if unknown, -2 for stop words."""
         assert self._map is not None
         found = self._state.find(words)
         known = found >= 0
@@ -81,18 +81,18 @@ class TermSpace:
         return found
 
     def bag_of_row(self, row: int) -> Bag:
-        """Return the term counts of a document."""
+        """Return the term counts of the document in a row, as `Bag`."""
         return self.converted(self._state.bag_of_row(row))
 
     def converted(self, bag: Bag) -> Bag:
-        """Convert the word counts of a document to term counts."""
+        """Convert a `Bag` of word counts to a `Bag` of term (stem) counts."""
         if self._map is None:
             return bag
         terms = self._map.term_of[bag.words]
         return _added(terms[terms >= 0], bag.counts[terms >= 0], {})
 
     def weighted_bag(self, weights: Mapping[str, float]) -> Bag:
-        """Return a bag with weights instead of counts; names are terms, or words with a term."""
+        """Convert a dict of terms (or words) and weights to a `Bag` of terms."""
         if self._map is None:
             return self._state.weighted_bag(dict(weights))
         names = list(weights)
@@ -103,14 +103,14 @@ class TermSpace:
         return _added(numbers[known], values[known], unknown)
 
     def names(self, numbers: Sequence[int] | Int32Array) -> list[str]:
-        """Return the terms with the given numbers."""
+        """Return the terms (stems, or words without an analyzer) with the given numbers."""
         given = [int(number) for number in numbers]
         if self._map is None:
             return self._state.names(given)
         return self._state.source.term_names(given)
 
     def numbers(self, names: Sequence[str]) -> Int32Array:
-        """Return the number of the term with each name, or else of the term of this word, or -1."""
+        """Return the number of each term, or of the term of each word, or -1."""
         if self._map is None:
             return self._state.find(names)
         found = self._state.source.find_terms(names)
@@ -120,13 +120,13 @@ class TermSpace:
         return found
 
     def numbers_of_words(self, words: Sequence[str]) -> Int32Array:
-        """Return the number of the term of each word as the index counts it, or -1."""
+        """Return the term number of each indexed word, or -1."""
         if self._map is None:
             return self._state.find(words)
         return np.maximum(self._numbers_or_ignored(words), np.int32(-1))
 
     def forms_of(self, word: str) -> list[int]:
-        """Return the IDs of the words with the same term; a stop word has only its own ID."""
+        """Return the IDs of all words that share the term of a word."""
         (number,) = self._state.find([word]).tolist()
         if self._map is not None:
             (term,) = self.numbers_of_words([word]).tolist()
@@ -136,13 +136,13 @@ class TermSpace:
         return [number]
 
     def is_term(self, words: Sequence[str]) -> list[bool]:
-        """Return True for each word as the index counts it unless it is a stop word."""
+        """Return for each word whether it has a term, that is, is not a stop word."""
         if self._map is None:
             return [True] * len(words)
         return [name is not None for name in self._map.analyzer.terms(words)]
 
     def forms(self, bag: Bag) -> dict[int, dict[str, int]]:
-        """Return the words of each term of a bag of words, with their counts."""
+        """Return for each term of a bag the words that it stands for, with counts."""
         if self._map is None:
             return {}
         found: dict[int, dict[str, int]] = {}
@@ -160,7 +160,7 @@ class TermSpace:
 
 
 def _added(terms: Int32Array, values: Float64Array, unknown: dict[str, float]) -> Bag:
-    """Return a bag with the sum of the values of each term."""
+    """Create a `Bag` by adding the values of equal term numbers."""
     distinct, places = np.unique(terms, return_inverse=True)
     sums = np.bincount(places, values, len(distinct)).astype(np.float64)
     return Bag(distinct.astype(np.int32), sums, unknown)

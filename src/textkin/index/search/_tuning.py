@@ -1,4 +1,4 @@
-"""Weights of a hybrid, learned from judged queries."""
+"""`tune`: weights of a hybrid ranking, learned from relevance judgments."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _STEPS = {2: 20, 3: 10, 4: 5}  # steps of the weights from 0 to 1, by the number
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HybridTuning(TableResult):
-    """Weights of a hybrid, learned by `Index.tune`, and what they gain.
+    """Result of `Index.tune`: a hybrid with learned weights, and cross-validated MAP.
 
     Attributes
     ----------
@@ -51,16 +51,16 @@ class HybridTuning(TableResult):
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Weights of `ranking`."""
+        """Learned weight of each part of the hybrid."""
         return self.ranking.weights
 
     @property
     def gain(self) -> float:
-        """Cross-validated MAP of the learned weights minus the best MAP of a single ranking."""
+        """Cross-validated MAP of the hybrid minus the best MAP of one of its parts."""
         return self.scores["learned weights"] - max(self.scores[name] for name in self.labels)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record per row of the report."""
+        """Return a dict per ranking with its name and MAP."""
         return [{"ranking": name, "map": value} for name, value in self.scores.items()]
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ def tune(
     candidates: int,
     progress: ProgressCallback | None,
 ) -> HybridTuning:
-    """Learn the weights of a hybrid; see `Index.tune`."""
+    """Learn the weights of a hybrid from relevance judgments; see `Index.tune`."""
     one_of("scores", "rrf").check("fusion", fusion)
     integer(2).check("n_folds", n_folds)
     parts = _parts(searcher, rankings)
@@ -179,7 +179,7 @@ def _parts(searcher: "Searcher", rankings: Sequence[RankingLike] | None) -> list
 def _judged(
     queries: Mapping[str, str], qrels: Mapping[str, Any]
 ) -> list[tuple[str, frozenset[str]]]:
-    """Return the text and the relevant documents of each query that has some."""
+    """Return text and relevant document IDs of each query that has relevant documents."""
     for name, given in (("queries", queries), ("qrels", qrels)):
         if not isinstance(given, Mapping):
             raise ParameterTypeError(
@@ -229,7 +229,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _grid(n_parts: int) -> Iterator[tuple[float, ...]]:
-    """Yield all weights that sum to 1 in equal steps, then equal weights."""
+    """Yield the weight vectors to try: all with sum 1 in equal steps, and equal weights."""
     steps = _STEPS[n_parts]
     for bars in combinations(range(steps + n_parts - 1), n_parts - 1):
         edges = (-1, *bars, steps + n_parts - 1)
@@ -238,7 +238,7 @@ def _grid(n_parts: int) -> Iterator[tuple[float, ...]]:
 
 
 def _best(means: Float64Array, grid: list[tuple[float, ...]]) -> int:
-    """Return the place of the best weights; ties go to the weights that are most equal."""
+    """Return the index of the weights with the highest MAP; ties go to the most equal ones."""
     best = np.flatnonzero(means >= means.max() - 1e-12)
     return int(min(best, key=lambda at: sum(weight**2 for weight in grid[at])))
 

@@ -1,4 +1,4 @@
-"""Storage of an index: catalog, segments, snapshots, and a single writer."""
+"""Storage of an index on disk: catalog, segments, snapshots, writer, attached models."""
 
 from typing import TYPE_CHECKING
 

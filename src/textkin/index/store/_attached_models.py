@@ -1,4 +1,4 @@
-"""Models attached to an index: validation, document vectors, and loading.
+"""Models attached to an index: validation, computation of document vectors, loading.
 
 A model consists of textkin estimators, which are stored in the folder of the index, or it is any
 other object that computes vectors of texts or bags. For such an object, only vectors are stored.
@@ -67,7 +67,7 @@ _INPUT_TYPE = one_of("auto", "bags", "texts")
 
 
 class LoadedModel:
-    """Attached model that can compute vectors.
+    """Attached model in memory, which computes vectors of documents and queries.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class LoadedModel:
         self._mutex = threading.Lock() if alone else None
 
     def vectors(self, bags: Bags | None, texts: Sequence[str] | None) -> Float32Array:
-        """Compute a vector per document, from bags or texts, depending on the model.
+        """Return the vector of each document, computed from bags or from texts.
 
         A bag without a word that the model knows gets the zero vector; the model does not see it.
 
@@ -172,7 +172,7 @@ class LoadedModel:
 
 @dataclass(frozen=True)
 class Offer:
-    """Model passed to `attach` or `open`, with its name, input type, and estimators.
+    """Model that a user passes to `attach` or `open`, after validation.
 
     Attributes
     ----------
@@ -195,13 +195,13 @@ class Offer:
     description: str
 
     def fit_on(self, documents: Callable[[], Bags | list[str]], n_jobs: int | None) -> None:
-        """Fit textkin estimators on their input, unless all of them are fitted."""
+        """Fit the model to the documents of the index, unless it is fitted."""
         if self.steps and not all(map(_is_fitted, self.steps)):
             with _use_threads(self.steps, n_jobs):
                 self.model.fit(documents())
 
     def check_words(self, bags: Bags) -> None:
-        """Raise an error if the model was fitted on columns other than the words of the index."""
+        """Raise if the model was fitted to other columns than the words of the index."""
         first = self.steps[0] if self.steps else self.model
         columns = self.columns(bags.shape[1])
         if hasattr(first, "feature_names_in_"):
@@ -217,14 +217,14 @@ class Offer:
             )
 
     def columns(self, n_words: int) -> int:
-        """Return the number of words that the model knows; if it is not fitted, `n_words`."""
+        """Return the number of input columns of the model; if not fitted, `n_words`."""
         if self.takes == "texts":
             return 0
         first = self.steps[0] if self.steps else self.model
         return int(getattr(first, "n_features_in_", n_words))
 
     def load(self, n_words: int, dimensions: int | None = None) -> LoadedModel:
-        """Return the model for use from memory; for a model that is not stored in the folder."""
+        """Return the model as a `LoadedModel`, without storing it."""
         call = getattr(self.model, "encode", None) if self.takes == "texts" else None
         call = call or getattr(self.model, "transform", None) or self.model
         columns = self.columns(n_words)
@@ -233,7 +233,7 @@ class Offer:
 
 
 def _check_name(name: str) -> None:
-    """Raise unless a name is valid for a model and is not the name of a built-in ranking."""
+    """Raise if a model name is invalid, or the name of a built-in ranking."""
     if not isinstance(name, str):
         raise ParameterTypeError("name", "a str", type(name).__name__)
     if NAME.fullmatch(name) is None:
@@ -251,7 +251,7 @@ def _check_name(name: str) -> None:
 
 
 def check_offer(name: str, model: object, input_type: InputType) -> Offer:
-    """Validate a model, and return it with its estimators and its input type.
+    """Validate a model that a user passes, and return it as an `Offer`.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def check_offer(name: str, model: object, input_type: InputType) -> Offer:
 
 
 def _steps(model: object) -> list[Any]:
-    """Return the textkin estimators of a model, or an empty list for any other object."""
+    """Return the textkin estimators in a model or pipeline, or [] for other objects."""
     parts = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     ours = [
         isinstance(part, SavedEstimator)
@@ -330,7 +330,7 @@ def _called(model: object) -> str:
 
 @contextmanager
 def _use_threads(steps: Sequence[Any], n_jobs: int | None) -> Iterator[None]:
-    """Set `n_jobs` of estimators temporarily."""
+    """Set `n_jobs` of estimators within a ``with`` block."""
     having = [step for step in steps if n_jobs is not None and "n_jobs" in step.get_params()]
     before = [step.n_jobs for step in having]
     try:
@@ -352,7 +352,7 @@ def _word_weights(model: object, columns: int) -> Float64Array | None:
 
 
 class AttachedModels:
-    """Attached models of an open index; thread-safe.
+    """Models attached to an open index, loaded on first use; thread-safe.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class AttachedModels:
         n_jobs: int | None,
         progress: ProgressCallback | None,
     ) -> None:
-        """Store a model with a vector per document: given, or computed by the model."""
+        """Store a model, and a given or computed vector for each document."""
         _check_name(name)
         _METRIC.check("metric", metric)
         _DTYPE.check("dtype", dtype)
@@ -429,7 +429,7 @@ class AttachedModels:
         progress: ProgressCallback | None,
         replaced: ModelRecord | None,
     ) -> None:
-        """Attach vectors that were computed elsewhere."""
+        """Store document vectors that the user computed."""
         every = _positions(snapshot)
         if ids is None:
             rows = check_rows(rows, "embeddings", len(every), dtype=dtype)
@@ -470,7 +470,7 @@ class AttachedModels:
         ids: object = None,
         progress: ProgressCallback | None,
     ) -> int:
-        """Store vectors of documents that have none, or given vectors; return their number."""
+        """Store missing or given document vectors; return how many were stored."""
         with session.writing() as writer:
             record = _attached(writer, name)
             check_undamaged(record)
@@ -543,14 +543,14 @@ class AttachedModels:
             self.provide(record, offer)
 
     def detach(self, session: "Session", name: str) -> None:
-        """Remove a model with its vectors and files; raise `KeyError` if the name is unknown."""
+        """Remove a model, its document vectors, and its files; raise KeyError if unknown."""
         with session.writing() as writer:
             record = _attached(writer, name)
             writer.detach(record)
             session.drop_model(record)
 
     def describe(self, snapshot: "Snapshot") -> dict[str, str]:
-        """Return a description of each model of a snapshot, by name."""
+        """Return a one-line description of each model of a snapshot, by name."""
         return {
             name: self._description(record, snapshot) for name, record in snapshot.models.items()
         }
@@ -569,7 +569,7 @@ class AttachedModels:
         return told if self.can_apply(record) else f"{told}; only vectors are stored"
 
     def provide_all(self, models: Mapping[str, object], records: Mapping[str, ModelRecord]) -> None:
-        """Accept models that a user passes to `Index.open`, by name."""
+        """Register the models that a user passes to `Index.open`, by name."""
         for name, model in models.items():
             record = records.get(name)
             if record is None:
@@ -591,7 +591,7 @@ class AttachedModels:
             self.provide(record, check_offer(name, model, takes))
 
     def provide(self, record: ModelRecord, offer: Offer) -> None:
-        """Accept the model of a record whose model is not stored in the index."""
+        """Register a model whose estimator is not stored in the index folder."""
         columns = offer.columns(record.columns)
         if record.takes == "bags" and columns != record.columns:
             raise ValueError(
@@ -604,14 +604,14 @@ class AttachedModels:
             self._provided[record.name] = record, offer.model
 
     def provided(self) -> list[tuple[ModelRecord, object]]:
-        """Return the records and models that the user passed to `Index.open` or `Index.attach`."""
+        """Return the models that the user passed, with their records."""
         with self._mutex:
             return list(self._provided.values())
 
     def restore(
         self, given: Iterable[tuple[ModelRecord, object]], records: Mapping[str, ModelRecord]
     ) -> None:
-        """Accept the models of another session of this index, or of the index it was copied from.
+        """Register the models that were registered in another session of the index.
 
         A model is skipped if its record is no longer attached.
         """
@@ -620,18 +620,18 @@ class AttachedModels:
         self.provide_all(kept, records)
 
     def forget(self, record: ModelRecord) -> None:
-        """Release a model that is no longer attached."""
+        """Release the memory of a model that was detached."""
         with self._mutex:
             self._loaded_models.pop(record, None)
             if self._provided.get(record.name, (None, None))[0] == record:
                 del self._provided[record.name]
 
     def can_apply(self, record: ModelRecord) -> bool:
-        """Return True if a model is stored in the folder, or was provided by the user."""
+        """Return True if a model can encode new texts: stored, or passed by the user."""
         return record.steps > 0 or record in self._loaded_models
 
     def load(self, record: ModelRecord) -> LoadedModel:
-        """Return a model; it is loaded on first use.
+        """Return a model as `LoadedModel`, read from the folder on first use.
 
         Raises
         ------
@@ -666,7 +666,7 @@ class AttachedModels:
 
 
 def _load(record: ModelRecord, steps: Sequence[Any]) -> LoadedModel:
-    """Combine textkin estimators into one model; its dimensions may not be known yet."""
+    """Combine the stored estimators of a model into a `LoadedModel`."""
 
     def apply(documents: Any) -> Any:  # noqa: ANN401 (what the steps take and give)
         for step in steps:
@@ -696,7 +696,7 @@ def _foreign_record(
     dimensions: int,
     offer: Offer | None,
 ) -> ModelRecord:
-    """Return the record of a new model that is not stored in the folder."""
+    """Create the catalog record of a model that is not stored in the folder."""
     with snapshot.catalog() as catalog:
         file = catalog.file
     return ModelRecord(
@@ -714,14 +714,14 @@ def _foreign_record(
 
 
 def _positions(snapshot: "Snapshot") -> Int64Array:
-    """Return the positions of all documents in ascending order."""
+    """Return the catalog positions of all documents, in ascending order."""
     found = [part.segment.positions[part.live] for part in snapshot.parts]
     positions: Int64Array = np.concatenate(found).astype(np.int64)
     return positions
 
 
 def _positions_of(writer: "Writer", ids: Sequence[str]) -> Int64Array:
-    """Return the positions of documents; raise an error if one does not exist."""
+    """Return the catalog positions of document IDs; raise if an ID does not exist."""
     known = writer.positions_of(ids)
     unknown = next((id for id in ids if id not in known), None)
     if unknown is not None:
@@ -737,7 +737,7 @@ def _positions_of(writer: "Writer", ids: Sequence[str]) -> Int64Array:
 def _given_blocks(
     positions: Int64Array, rows: NDArray[Any], order: Int64Array, progress: ProgressCallback | None
 ) -> Iterator[tuple[Int64Array, NDArray[Any]]]:
-    """Yield positions and given vectors in large blocks; `order` has the row of each position."""
+    """Yield blocks of positions with the vectors that the user gave for them."""
     straight = len(order) < 2 or bool((np.diff(order) == 1).all())
     for start in range(0, len(positions), _GIVEN_BLOCK):
         some = slice(start, start + _GIVEN_BLOCK)
@@ -752,7 +752,7 @@ def _encoded_blocks(
     positions: Int64Array,
     progress: ProgressCallback | None,
 ) -> Iterator[tuple[Int64Array, NDArray[Any]]]:
-    """Yield vectors of some documents, computed from their texts or counts."""
+    """Yield blocks of positions with the vectors that a model computes for them."""
     every = _positions(snapshot)
     bags = snapshot.bags() if model.takes == "bags" else None
     for start in range(0, len(positions), _BLOCK):
@@ -766,7 +766,7 @@ def _encoded_blocks(
 
 
 def _dimensions(model: LoadedModel, snapshot: "Snapshot", bags: Bags | None) -> int:
-    """Compute the vector of one document to determine the number of dimensions."""
+    """Return a model's number of dimensions, from the vector of one document."""
     if bags is None:
         first = next(snapshot.documents(), None)
         return int(model.vectors(None, ["a" if first is None else first.text]).shape[1])
@@ -783,7 +783,7 @@ def _dimensions(model: LoadedModel, snapshot: "Snapshot", bags: Bags | None) -> 
 def _blocks(
     model: LoadedModel, snapshot: "Snapshot", bags: Bags | None, progress: ProgressCallback | None
 ) -> Iterator[tuple[Int64Array, Float32Array]]:
-    """Yield all documents in blocks: their positions and vectors."""
+    """Yield blocks of positions and computed vectors of all documents."""
     positions = _positions(snapshot)
     documents = None if bags is not None else snapshot.documents()
     for start in range(0, len(positions), _BLOCK):

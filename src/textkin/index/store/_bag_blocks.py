@@ -1,4 +1,4 @@
-"""Blocks of the document-term matrix of an index, each read by the process that uses it."""
+"""Blocks of the document-term matrix of an index, for fits on several processes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ __all__ = ["BagBlock", "bag_blocks"]
 
 @dataclass(frozen=True, slots=True)
 class BagBlock:
-    """Rows of the document-term matrix of an index; call it to read them.
+    """Picklable callable that reads some rows of an index's document-term matrix.
 
     A block is small, and can be sent to other processes and machines that can read the folder.
 
@@ -30,7 +30,7 @@ class BagBlock:
     part: int
 
     def __call__(self) -> Bags:
-        """Read the rows.
+        """Return the rows of the block as word counts.
 
         Raises
         ------
@@ -51,7 +51,7 @@ class BagBlock:
 
 
 def bag_blocks(snapshot: Snapshot) -> list[BagBlock]:
-    """Return a block for each part of a snapshot that has documents."""
+    """Return a `BagBlock` for each part of a snapshot that has documents."""
     path = snapshot.folder.absolute()
     return [
         BagBlock(path, snapshot.state.number, number)

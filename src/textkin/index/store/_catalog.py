@@ -1,4 +1,4 @@
-"""Catalog of an index: the SQLite file with the documents, which is the source of truth.
+"""Catalog of an index: the SQLite database with the documents, the source of truth.
 
 All other files in the folder can be rebuilt from it. One row of the table ``state`` holds the
 current totals; it changes in the same transaction as the rows that it counts.
@@ -39,7 +39,7 @@ _MOST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Totals of the catalog after a transaction.
+    """Totals of the catalog: snapshot number, next position, documents, words, tokens.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRecord:
-    """Row of the catalog that describes a segment: its extent, and the size and hash of its file.
+    """Catalog row of a segment: its range of documents, and the file's size and hash.
 
     The name of the file is derived from `number`.
     """
@@ -90,7 +90,7 @@ class SegmentRecord:
 
     @property
     def file(self) -> str:
-        """Name of its file in ``segments``, made from a number so that it cannot be a path."""
+        """Name of the segment's file, made from its number."""
         return f"{self.number:08d}.safetensors"
 
 
@@ -99,7 +99,7 @@ _RECORD_COLUMNS = ", ".join(field.name for field in fields(SegmentRecord))
 
 
 class Catalog:
-    """Connection to the catalog, with its common statements.
+    """SQLite connection to the catalog, with methods for its common statements.
 
     SQLite connections must not be used or closed in a forked process. There, the methods of a
     catalog raise an error.
@@ -122,14 +122,14 @@ class Catalog:
         _in_use.add(self)
 
     def state(self) -> State:
-        """Return the totals of the catalog, such as the next position and the number of words."""
+        """Return the totals in the catalog (next position, numbers of documents and words)."""
         row = self.execute(f"SELECT {STATE_COLUMNS} FROM state").fetchone()
         if row is None or not all(map(_is_count, row)):
             raise damage_error(self.path, "its table 'state' must have one row of counts")
         return State(*row)
 
     def set_state(self, state: State) -> None:
-        """Write the totals of the catalog."""
+        """Store the totals in the catalog."""
         self.execute(
             f"UPDATE state SET ({STATE_COLUMNS}) = "
             f"({', '.join('?' * len(fields(State)))}) WHERE one = 1",
@@ -137,14 +137,14 @@ class Catalog:
         )
 
     def setting(self, name: str) -> str:
-        """Return a setting that was stored when the index was created."""
+        """Return a setting that `Index.create` stored, by name."""
         row = self.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         if row is None or not isinstance(row[0], str):
             raise damage_error(self.path, f"it has no setting {name!r}")
         return str(row[0])
 
     def segments(self) -> list[SegmentRecord]:
-        """Return the records of the segments, in the order of their positions."""
+        """Return the records of all segments, by position."""
         rows = self.execute(f"SELECT {_RECORD_COLUMNS} FROM segments ORDER BY first_position")
         records = []
         for row in rows:
@@ -155,12 +155,12 @@ class Catalog:
         return records
 
     def add_segment(self, record: SegmentRecord) -> None:
-        """Insert the record of a segment."""
+        """Insert the record of a segment into the catalog."""
         marks = ", ".join("?" * len(fields(SegmentRecord)))
         self.execute(f"INSERT INTO segments ({_RECORD_COLUMNS}) VALUES ({marks})", astuple(record))
 
     def deleted(self, first: int, end: int) -> list[int]:
-        """Return the deleted positions from `first` to before `end` that are in segments."""
+        """Return the deleted positions from `first` to before `end`."""
         rows = self.execute(
             "SELECT position FROM deleted WHERE position >= ? AND position < ? ORDER BY position",
             (first, end),
@@ -168,14 +168,14 @@ class Catalog:
         return [position for (position,) in rows]
 
     def count_deleted(self, first: int, end: int) -> int:
-        """Return the number of positions that `deleted` would return."""
+        """Return the number of deleted positions from `first` to before `end`."""
         (count,) = self.execute(
             "SELECT count(*) FROM deleted WHERE position >= ? AND position < ?", (first, end)
         ).fetchone()
         return int(count)
 
     def counts(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yield position and packed counts of the documents from `first` to before `end`."""
+        """Yield position and packed word counts of documents from `first` to before `end`."""
         return iter(
             self.execute(
                 "SELECT position, counts FROM documents WHERE position >= ? AND position < ? "
@@ -185,7 +185,7 @@ class Catalog:
         )
 
     def words(self, first: int, end: int) -> list[str]:
-        """Return all words with IDs from `first` to before `end`."""
+        """Return the words with IDs from `first` to before `end`."""
         rows = self.execute(
             "SELECT number, word FROM words WHERE number >= ? AND number < ? ORDER BY number",
             (first, end),
@@ -199,7 +199,7 @@ class Catalog:
         return [word for _, word in rows]
 
     def check_numbers(self) -> None:
-        """Raise an error if the stored totals disagree with the tables of the catalog.
+        """Raise if the stored totals disagree with the tables of the catalog.
 
         New positions and IDs are allocated from these totals.
         """
@@ -237,7 +237,7 @@ class Catalog:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the body as one atomic transaction; it is durable when this ends."""
+        """Run a ``with`` block as one transaction, which is durable after the block."""
         try:
             self.execute("BEGIN IMMEDIATE")
             yield
@@ -248,7 +248,7 @@ class Catalog:
             raise
 
     def fold_log(self) -> None:
-        """Fold SQLite's log into the file, unless a reader uses an older snapshot."""
+        """Merge SQLite's write-ahead log into the database file, if no reader needs it."""
         self.execute("PRAGMA busy_timeout = 0")  # a reader may keep its snapshot for hours
         try:
             self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -256,13 +256,13 @@ class Catalog:
             self.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY)}")
 
     def close(self) -> None:
-        """Close the connection; the last connection folds the log into the file."""
+        """Close the connection to the SQLite database of the catalog."""
         if self._ours:
             _in_use.discard(self)
             self.connection.close()
 
     def abandon(self) -> None:
-        """Disable a connection that belongs to the parent of this forked process.
+        """Disable a connection inherited from the parent of a forked process.
 
         It is never closed, not even at interpreter exit: closing the last connection removes the
         log, which may then be the log of a writer that was killed.
@@ -292,7 +292,7 @@ _FORKED = (
 
 
 def check_not_forked(path: Path) -> None:
-    """Raise an error if the file was open when this process was forked."""
+    """Raise if the catalog was already open when this process was forked."""
     if identity_of(path) in _inherited:
         raise RuntimeError(_FORKED)
 
@@ -310,7 +310,7 @@ def _is_count(value: object) -> bool:
 
 
 def words_checksum(words: Sequence[str], so_far: int) -> int:
-    """Extend the checksum of the vocabulary by more words."""
+    """Return the CRC-32 of the vocabulary, extended by more words."""
     joined = "".join(f"{word}\0" for word in words)
     # A corrupt word may have unpaired surrogates.
     return zlib.crc32(joined.encode("utf-8", "surrogatepass"), so_far)
@@ -318,7 +318,7 @@ def words_checksum(words: Sequence[str], so_far: int) -> int:
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Translate SQLite errors to exceptions of textkin and Python."""
+    """Convert SQLite errors in a ``with`` block to textkin or Python exceptions."""
     try:
         yield
     except UnicodeDecodeError as error:  # a message of SQLite contains a corrupt name
@@ -344,7 +344,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def is_decoding_error(error: sqlite3.Error) -> bool:
-    """Return True if SQLite found invalid UTF-8 in a text."""
+    """Return True if SQLite failed because a text is not valid UTF-8."""
     return str(error).startswith("Could not decode to UTF-8")
 
 

@@ -1,4 +1,4 @@
-"""Copies of an index at one snapshot."""
+"""Copies of a snapshot of an index to a new folder."""
 
 import shutil
 import sqlite3
@@ -21,7 +21,7 @@ _PAGES = 4096  # catalog pages copied at a time
 
 
 def copy_snapshot(snapshot: Snapshot, target: Path, progress: ProgressCallback | None) -> None:
-    """Copy a snapshot to a new folder atomically."""
+    """Copy all files of a snapshot to a new folder, atomically."""
 
     def tell(_status: int, remaining: int, total: int) -> None:
         if progress is not None:
@@ -54,7 +54,7 @@ def copy_snapshot(snapshot: Snapshot, target: Path, progress: ProgressCallback |
 
 
 def _copy_vectors(snapshot: Snapshot, folder: Path, model: ModelRecord) -> None:
-    """Copy the vector files of a model, from their mappings, after a check of their hashes."""
+    """Copy the vector files of a model to another folder, and verify their hashes."""
     for named, file in snapshot.vector_files.get(model.number, []):
         if isinstance(file, str):
             raise model_damage(model, file)

@@ -1,4 +1,4 @@
-"""Parallel reading of files for the single writer: workers read files and count words.
+"""Parallel ingestion of files: workers read and count, one writer stores.
 
 A worker reads files in the same way as `textkin.read`, and counts words with its own word IDs. The
 writer maps these to word IDs of the index, block by block in file order, so that the index equals
@@ -43,7 +43,7 @@ _MOST_CHARACTERS = 1 << 29  # limit per block, because compressed files can expa
 
 @dataclass(frozen=True, eq=False)
 class CountedFiles:
-    """Documents of a block of files, with counted words.
+    """Documents of a block of files, with the word counts of each document.
 
     Attributes
     ----------
@@ -71,13 +71,13 @@ class CountedFiles:
 
     @property
     def contents(self) -> list[Content]:
-        """Stored fields of each document."""
+        """Stored fields (ID, label, metadata, text) of each document."""
         return [*map(Content._make, zip(*self.columns, strict=True))]
 
 
 @dataclass(frozen=True)
 class RejectedDocument:
-    """Invalid document: its row in the block, its ID, and the reason."""
+    """Invalid document found by a worker: its row in the block, ID, and reason."""
 
     row: int
     id: str | None
@@ -86,7 +86,7 @@ class RejectedDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Source of rows: the files of a block."""
+    """Source of documents for `read`: the files of one block."""
 
     entries: tuple[Entry, ...]
     options: FileOptions
@@ -115,7 +115,7 @@ class _Files:
 
 @dataclass(frozen=True)
 class CountFiles:
-    """Picklable function that reads files and counts words.
+    """Picklable function that reads a block of files and counts the words of documents.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class CountFiles:
     read: Callable[[Source], Documents]
 
     def __call__(self, entries: tuple[Entry, ...]) -> CountedFiles | RejectedDocument:
-        """Read the documents of a block of files, and count their words."""
+        """Read a block of files; return its counted documents, or the first invalid one."""
         documents = self.read(_Files(entries, self.options))
         contents: list[Content] = []
         size = 0
@@ -171,7 +171,7 @@ class CountFiles:
 
 
 def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
-    """Return the files of `textkin.read` in blocks of some megabytes, in file order.
+    """Split the files of `textkin.read` into blocks of some megabytes, in file order.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
 
 
 def file_counter(documents: Documents, analyzer: AnalyzerSettings) -> CountFiles:
-    """Return the function that reads and counts the files of `textkin.read`."""
+    """Create the function with which workers read and count files."""
     source: Any = source_of(documents)
     return CountFiles(analyzer, source.options, same_reader(documents))
 

@@ -1,4 +1,4 @@
-"""Vectors that users pass: conversion to arrays, and validation."""
+"""Validation of embeddings and their document IDs that users pass."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ _CHUNK = 4096  # rows checked at a time
 
 
 def as_array(given: object) -> NDArray[Any]:
-    """Convert an array, a tensor of any device and type, or a list of rows to an array.
+    """Convert an array, a torch tensor, or a list of rows to a NumPy array.
 
     The result has the type object if the rows have different lengths.
     """
@@ -43,7 +43,7 @@ def check_rows(
     dimensions: int | None = None,
     dtype: str = "float32",
 ) -> NDArray[Any]:
-    """Validate vectors, one row for each document; they are not copied.
+    """Validate embeddings as a matrix with one finite row per document; return it.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def check_rows(
 
 
 def check_ids(ids: object, n: int) -> list[str]:
-    """Validate the IDs of the documents of `n` vectors."""
+    """Validate the list of document IDs of `n` embeddings, and return it."""
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise ParameterTypeError("ids", "a list of IDs", type(ids).__name__)
     found = list(ids)
@@ -140,7 +140,7 @@ def check_ids(ids: object, n: int) -> list[str]:
 def check_given(
     given: object, records: Mapping[str, ModelRecord], dtypes: Mapping[str, str]
 ) -> VectorsByModel:
-    """Validate vectors of new documents by the name of their model.
+    """Validate embeddings of new documents, given by the name of the attached model.
 
     The number of rows is checked when the documents are known, except that it must be the same for
     all models.

@@ -1,4 +1,4 @@
-"""Ingestion of documents in batches for add, update, and mirror; deletion of documents."""
+"""Adding, updating, mirroring, and deleting documents, in batches."""
 
 import os
 import warnings
@@ -43,7 +43,7 @@ _SHOWN = 3  # maximum number of missing IDs in a message
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Number of documents that a call changed in an index.
+    """Numbers of added, updated, unchanged, and deleted documents of one call.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def ingest(
     executor: Executor = None,
     progress: ProgressCallback | None = None,
 ) -> Changes:
-    """Write documents: a list or tuple in one transaction, any other iterable in batches.
+    """Add or update documents: a list in one transaction, an iterator in batches.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def ingest(
 
 
 def delete(session: Session, ids: Sequence[str], *, ignore_missing: bool) -> Changes:
-    """Delete documents atomically; raise `KeyError` if an ID is missing."""
+    """Delete documents by ID, all or none; return the number of changes."""
     wanted = list(dict.fromkeys(ids))
     with session.writing() as writer:
         with writer.transaction():
@@ -167,7 +167,7 @@ def delete(session: Session, ids: Sequence[str], *, ignore_missing: bool) -> Cha
 
 @dataclass
 class _Ingestion:
-    """One call of `add`, `update`, or `mirror`.
+    """One call of `add`, `update`, or `mirror`, with its counts of changes.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class _Ingestion:
     last_id: str | None = None
 
     def add_items(self, documents: Items, progress: ProgressCallback | None) -> None:
-        """Add a list in one transaction, and any other iterable in batches."""
+        """Write documents: a list in one transaction, an iterator in batches."""
         total = documents.total() or 0
         with self._notes():
             if isinstance(documents.source, list | tuple) or self.embeddings is not None:
@@ -212,7 +212,7 @@ class _Ingestion:
         blocks: Iterable[CountedFiles | RejectedDocument],
         progress: ProgressCallback | None,
     ) -> None:
-        """Add documents of files counted by workers; blocks before an error are kept."""
+        """Write documents that workers counted, block by block."""
         with self._notes():
             skipped = self._counted(blocks, progress)
         if not self.kept:  # no document: the usual path reports any problems
@@ -221,7 +221,7 @@ class _Ingestion:
         record_iteration(documents, self.kept, skipped)
 
     def _whole(self, documents: Items) -> None:
-        """Add all documents in one transaction."""
+        """Write all documents of a list in one transaction, so that all or none are stored."""
         row = 0
         last_id = None
         with self.writer.transaction():
@@ -234,7 +234,7 @@ class _Ingestion:
         self.session.publish(self.writer)
 
     def _stream(self, documents: Items, progress: ProgressCallback | None, total: int) -> None:
-        """Add documents in batches, with one transaction per batch."""
+        """Write documents in batches, one transaction per batch."""
         for batch in _batches(self._contents(documents)):
             with self.writer.transaction():
                 self._write(batch, self.kept)
@@ -247,7 +247,7 @@ class _Ingestion:
     def _counted(
         self, blocks: Iterable[CountedFiles | RejectedDocument], progress: ProgressCallback | None
     ) -> Skipped:
-        """Add documents read and counted by workers, with one transaction per block."""
+        """Write blocks that workers counted, one transaction per block; return skipped records."""
         skipped = hidden = 0
         reasons: list[str] = []
         for block in blocks:
@@ -271,7 +271,7 @@ class _Ingestion:
         return Skipped(skipped, tuple(reasons[:_REASONS]), hidden)
 
     def delete_others(self) -> int:
-        """Delete all documents that were not added; return their number."""
+        """Delete all documents that the call did not add; return their number."""
         assert self.seen is not None
         if not self.seen:
             raise hinted(
@@ -307,14 +307,14 @@ class _Ingestion:
             row += 1
 
     def _vectors(self, first: int, end: int) -> VectorsByModel:
-        """Return the vectors of the documents from `first` to before `end`."""
+        """Return the given embeddings of the documents from `first` to before `end`."""
         given = self.embeddings or {}
         if any(len(rows) < end for rows in given.values()):
             self._check_rows(end, least=True)
         return {name: rows[first:end] for name, rows in given.items()}
 
     def _check_rows(self, documents: int, *, least: bool = False) -> None:
-        """Raise an error unless the vectors have a row for each document."""
+        """Raise unless the given embeddings have one row per document."""
         for name, rows in (self.embeddings or {}).items():
             if len(rows) != documents:
                 some = f"at least {documents:,}" if least else f"{documents:,}"
@@ -336,7 +336,7 @@ class _Ingestion:
         self.counts = self.counts._replace(added=self.counts.added + len(batch))
 
     def _check_new(self, batch: Sequence[Content], row: int) -> None:
-        """Raise an error if an ID exists already or occurs twice."""
+        """Raise if an ID of a batch exists in the index, or occurs twice."""
         new = set(self.writer.missing(content.id for content in batch))
         for place, content in enumerate(batch):
             if content.id not in new:
@@ -359,7 +359,7 @@ class _Ingestion:
         )
 
     def _kept_message(self) -> str:
-        """Return a sentence about the documents that were kept."""
+        """Return a sentence that says how many documents were stored before an error."""
         if self.last_id is None:
             return "Nothing was added."
         kept = format_count(self.kept, "document")
@@ -367,7 +367,7 @@ class _Ingestion:
 
     @contextmanager
     def _notes(self) -> Iterator[None]:
-        """Add a note about the documents that were kept to any exception."""
+        """Add a note about the documents already stored to any exception."""
         try:
             yield
         except AddError:
@@ -391,7 +391,7 @@ def _batches(contents: Iterable[Content]) -> Iterator[list[Content]]:
 
 
 def items_to_add(source: Iterable[object]) -> Items:
-    """Return the input of a user as items: documents, records, texts, or rows of tables.
+    """Convert the input of `add` to items: documents, records, texts, or table rows.
 
     Raises
     ------
@@ -410,7 +410,7 @@ def items_to_add(source: Iterable[object]) -> Items:
 
 
 def documents_in(items: Items, first: int, *, with_ids: bool) -> Iterator[Document]:
-    """Yield the documents to add.
+    """Yield items as documents; without IDs, the position becomes the ID.
 
     Parameters
     ----------

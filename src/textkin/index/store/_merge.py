@@ -1,4 +1,4 @@
-"""Maintenance of segments: building them from new documents, and merging small segments."""
+"""Maintenance of segments: writing new documents to a segment, and merging segments."""
 
 import os
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _DEAD_ROWS = 256
 
 
 def run_to_merge(entries: Sequence[int]) -> slice | None:
-    """Return the adjacent segments that should be merged now, or None.
+    """Return the range of adjacent segments that should be merged, or None.
 
     Segments fall into size classes, which are powers of eight. When the last segments below such a
     size reach it together, they are merged. A document is copied once per size class, and never
@@ -63,7 +63,7 @@ def run_to_merge(entries: Sequence[int]) -> slice | None:
 
 @dataclass
 class Segments:
-    """Segments of an index, which it builds, merges, and removes; requires the writer lock.
+    """Segment files of an index: written, merged, and removed under the writer lock.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Segments:
     catalog: Catalog
 
     def add_tail(self) -> None:
-        """Build segments of the documents outside segments; one segment, unless they are large."""
+        """Write documents that are not in a segment file yet to one or more new segments."""
         while True:
             state = self.catalog.state()
             end = self._piece_end(state.tail_position)
@@ -87,7 +87,7 @@ class Segments:
             self._replace([], segment_from_catalog(self.catalog, extent))
 
     def _piece_end(self, first: int) -> int:
-        """Return the end of the documents from `first` on that form one segment."""
+        """Return the end position of the documents from `first` that form one segment."""
         size = 0
         for position, length in self.catalog.execute(
             "SELECT position, length(counts) FROM documents WHERE position >= ? ORDER BY position",
@@ -99,7 +99,7 @@ class Segments:
         return self.catalog.state().next_position
 
     def merge_small(self) -> None:
-        """Merge small segments, and rebuild segments with many deleted documents."""
+        """Merge small segments, and rewrite segments with many deleted documents."""
         while True:
             records = self.catalog.segments()
             run = run_to_merge([record.entries for record in records])
@@ -112,7 +112,7 @@ class Segments:
                 self._merge([record])
 
     def compact(self) -> None:
-        """Merge all segments up to the largest size, without deleted documents."""
+        """Merge all segments (up to the size limit), without deleted documents."""
         self.add_tail()
         group: list[SegmentRecord] = []
         groups = [group]
@@ -131,12 +131,12 @@ class Segments:
         self.sweep()
 
     def repair(self, records: Sequence[SegmentRecord]) -> None:
-        """Rebuild segments from the catalog."""
+        """Rebuild the segment files with the given records from the catalog."""
         for record in records:
             self._replace([record], segment_from_catalog(self.catalog, Extent.of(record)))
 
     def sweep(self) -> list[str]:
-        """Remove files that are not in the catalog, left by a crash or a reader."""
+        """Remove segment files that the catalog does not list; return their names."""
         place = self._place()
         named = {record.file for record in self.catalog.segments()}
         removed = []
@@ -162,7 +162,7 @@ class Segments:
         self._replace(records, merged)
 
     def _is_intact(self, record: SegmentRecord) -> Segment:
-        """Return a segment; read it from the catalog if its file is corrupt."""
+        """Return a segment from its file, or from the catalog if the file is corrupt."""
         path = self.folder / "segments" / record.file
         with suppress(SegmentDamage, OSError):
             segment = map_segment(path, record)
@@ -171,7 +171,7 @@ class Segments:
         return segment_from_catalog(self.catalog, Extent.of(record))
 
     def _place(self) -> Path:
-        """Create the folder of the segments if needed; replace a link or file of the same name."""
+        """Return the folder of the segments, created if needed."""
         place = self.folder / "segments"
         # A link is removed, and never the files that it leads to: an attacker may have put it here.
         if place.is_symlink() or (place.exists() and not place.is_dir()):
@@ -180,7 +180,7 @@ class Segments:
         return place
 
     def _replace(self, old: Sequence[SegmentRecord], segment: Segment) -> None:
-        """Write a segment, record it in place of old segments, and remove their files."""
+        """Write a segment, record it in place of old ones, and remove their files."""
         state = self.catalog.state()
         number = state.next_segment
         place = self._place()

@@ -1,4 +1,4 @@
-"""Files of attached models: one folder per model, with one subfolder per step."""
+"""Folders of attached models: one per model, with one subfolder per estimator."""
 
 import hashlib
 import os
@@ -39,7 +39,7 @@ _LARGEST_MANIFEST = 1 << 20  # the same limit as in _folders
 
 
 def save_steps(folder: Path, number: int, steps: Sequence[Any]) -> str:
-    """Save the estimators of a model atomically, and return the hash of their manifests."""
+    """Save the estimators of a model atomically; return a hash of their manifests."""
     place = own_folder(folder, MODELS)
     with new_folder(place / f"{number:08d}") as made:
         for at, step in enumerate(steps):
@@ -48,7 +48,7 @@ def save_steps(folder: Path, number: int, steps: Sequence[Any]) -> str:
 
 
 def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
-    """Load the estimators of a model after a check of hashes; return an empty list without steps.
+    """Load the estimators of a model after verifying their hashes.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
 
 
 def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
-    """Copy the files of a model from one index to another, and check the hashes of the copy.
+    """Copy the folder of a model to another index, and verify the hashes.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
 
 @contextmanager
 def explain_if_detached(folder: Path, record: ModelRecord) -> Iterator[None]:
-    """Raise an error with the reason if the files are missing because the model was detached."""
+    """Convert missing-file errors to an error about the detached model."""
     try:
         yield
     except ValueError:
@@ -118,7 +118,7 @@ def explain_if_detached(folder: Path, record: ModelRecord) -> Iterator[None]:
 
 
 def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
-    """Remove folders of models that are not in the catalog, left by a crash or a detach."""
+    """Remove model folders that the catalog does not list."""
     if not (folder / MODELS).exists():
         return
     place = own_folder(folder, MODELS)
@@ -135,7 +135,7 @@ def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
 
 
 def _parts(folder: Path, record: ModelRecord) -> list[Path]:
-    """Return the folders of the steps; raise an error if one is missing or a link."""
+    """Return the subfolders of a model's estimators; raise if one is missing or a link."""
     place = folder / MODELS / record.folder
     parts = [place / str(at) for at in range(record.steps)]
     for path in (folder / MODELS, place, *parts):

@@ -1,4 +1,4 @@
-"""Records of attached models in the catalog, and the vectors in its table ``vectors``."""
+"""Catalog records of attached models, and document vectors stored as table rows."""
 
 import re
 import sqlite3
@@ -43,7 +43,7 @@ _CHUNK = 4096  # vectors read at a time
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """Record of a model attached to an index.
+    """Catalog record of an attached model: name, input type, metric, dimensions, hash.
 
     Attributes
     ----------
@@ -88,25 +88,25 @@ class ModelRecord:
 
     @classmethod
     def damaged(cls, number: int, name: str) -> "ModelRecord":
-        """Return a placeholder for a model whose row is corrupt."""
+        """Create a placeholder for a model whose catalog row is corrupt."""
         damage = "its row in the table 'models' has changed (its checksum differs)"
         return cls(number, name, "texts", METRICS[0], 0, 1, 0, "", "damage_error", damage=damage)
 
     @property
     def folder(self) -> str:
-        """Name of its folder in ``models``, made from a number so that it cannot be a path."""
+        """Name of the model's folder, made from its number."""
         return f"{self.number:08d}"
 
     def written(self) -> tuple[object, ...]:
-        """Return the stored fields of the record."""
+        """Return the fields of the record that the catalog stores."""
         return astuple(self)[: len(_NAMES)]
 
     def checksum(self) -> int:
-        """Return the checksum of the stored fields."""
+        """Return the CRC-32 of the stored fields."""
         return zlib.crc32(repr(self.written()).encode())
 
     def is_sound(self, n_words: int) -> bool:
-        """Return True if all stored fields have values that textkin could have written."""
+        """Return True if all stored fields have possible values."""
         whole = (self.number, self.columns, self.dimensions, self.steps)
         told = (self.name, self.takes, self.metric, self.sha256, self.description)
         return (
@@ -128,7 +128,7 @@ _COLUMNS = ", ".join(_NAMES)
 
 
 def model_records(catalog: Catalog) -> dict[str, ModelRecord]:
-    """Return the models of an index by name, in the order in which they were attached.
+    """Return the records of all attached models by name, in the order of attachment.
 
     A corrupt row does not affect documents. It becomes a record with a description of the damage,
     which is raised when the model is used; the record keeps its name if the name is valid.
@@ -155,7 +155,7 @@ def model_records(catalog: Catalog) -> dict[str, ModelRecord]:
 
 
 def _row(catalog: Catalog, number: int, columns: str) -> tuple[Any, ...] | None:
-    """Return the row of a model, or None if it has invalid UTF-8."""
+    """Return the catalog row of a model, or None if it contains invalid UTF-8."""
     try:
         row: tuple[Any, ...] = catalog.execute(
             f"SELECT {columns} FROM models WHERE number = ?", (number,)
@@ -168,13 +168,13 @@ def _row(catalog: Catalog, number: int, columns: str) -> tuple[Any, ...] | None:
 
 
 def check_undamaged(record: ModelRecord) -> None:
-    """Raise `DamagedIndexError` if the row of a model is corrupt."""
+    """Raise `DamagedIndexError` if the catalog row of a model is corrupt."""
     if record.damage:
         raise model_damage(record, record.damage)
 
 
 def add_model(catalog: Catalog, record: ModelRecord) -> None:
-    """Insert the record of a model, within a transaction."""
+    """Insert the record of a model into the catalog, within a transaction."""
     marks = ", ".join("?" * (1 + len(_NAMES)))
     catalog.execute(
         f"INSERT INTO models ({_COLUMNS}, checksum) VALUES ({marks})",
@@ -185,7 +185,7 @@ def add_model(catalog: Catalog, record: ModelRecord) -> None:
 def insert_vectors(
     catalog: Catalog, record: ModelRecord, positions: Int64Array, vectors: NDArray[Any]
 ) -> None:
-    """Insert vectors of documents into the table ``vectors``, within a transaction."""
+    """Insert document vectors as catalog rows, within a transaction."""
     blobs = (vector.tobytes() for vector in vectors)
     catalog.executemany(
         "INSERT INTO vectors VALUES (?, ?, ?, ?)",
@@ -197,7 +197,7 @@ def insert_vectors(
 
 
 def remove_model(catalog: Catalog, record: ModelRecord) -> None:
-    """Remove the record of a model, within a transaction."""
+    """Remove the record of a model from the catalog, within a transaction."""
     catalog.execute("DELETE FROM models WHERE number = ?", (record.number,))
 
 
@@ -208,7 +208,7 @@ def stored_rows(
     known: tuple[Int64Array, NDArray[Any]] | None = None,
     most: int | None = None,
 ) -> VectorBlock:
-    """Return the vectors of the table ``vectors``, after a check of each that is read.
+    """Return the document vectors stored as catalog rows, after verifying checksums.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def stored_rows(
 def _blocks(
     catalog: Catalog, record: ModelRecord, dtype: np.dtype[Any], first: int
 ) -> Iterator[tuple[Int64Array, NDArray[Any]]]:
-    """Yield blocks of positions from `first` on, with their vectors, after a check of each."""
+    """Yield blocks of positions and vectors from catalog rows, after verification."""
     size = record.dimensions * dtype.itemsize
     cursor = catalog.execute(
         "SELECT position, checksum, vector FROM vectors WHERE model = ? AND position >= ? "
@@ -279,7 +279,7 @@ def _blocks(
 
 
 def model_damage(record: ModelRecord, problem: str) -> DamagedIndexError:
-    """Return the error for a problem of a model."""
+    """Create the `DamagedIndexError` for a problem of an attached model."""
     return DamagedIndexError(
         f"The model {record.name!r} of the index is corrupt: {problem}. The documents are not "
         f"affected: detach({record.name!r}), and attach it again.",

@@ -1,4 +1,4 @@
-"""Schema of the catalog: creating, opening, and upgrading its tables, and rows of documents.
+"""SQLite schema of the catalog: creating, opening, and upgrading it.
 
 A folder may be untrusted. Therefore adjacent files, the type of the file, and its tables are
 checked before anything is read from it.
@@ -103,13 +103,13 @@ _SCHEMA = (
 
 
 def _add_models(connection: sqlite3.Connection) -> None:
-    """Upgrade from format 1, which did not have models."""
+    """Upgrade a catalog of format 1 by adding the tables of models."""
     for statement in _MODEL_TABLES:
         connection.execute(statement)
 
 
 def _upgrade_to_3(connection: sqlite3.Connection) -> None:
-    """Upgrade from format 2, which stored all vectors as rows of float32, and had no analyzers."""
+    """Upgrade a catalog of format 2 by adding the tables of vector files and stems."""
     for statement in (*_VECTOR_TABLES, *_TERM_TABLES):
         connection.execute(statement)
     connection.execute("INSERT INTO embeddings SELECT number, 'float32', 0, 0 FROM models")
@@ -125,7 +125,7 @@ _UPGRADES: dict[int, Callable[[sqlite3.Connection], None]] = {
 def create_catalog(
     path: Path, settings: Mapping[str, str], stems: StemAnalyzer | None = None
 ) -> None:
-    """Create an empty catalog, with the analyzer of term rankings."""
+    """Create an empty catalog with settings and the analyzer of term rankings."""
     with translate_errors(path):
         connection = sqlite3.connect(path, isolation_level=None)
         try:
@@ -152,7 +152,7 @@ def create_catalog(
 
 
 def open_catalog(path: Path) -> Catalog:
-    """Open a catalog of the current format, and validate its tables.
+    """Open a catalog of the current format, and verify that its tables exist.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def _settings_checksum(settings: Iterable[tuple[object, object]]) -> str:
 
 
 def format_of(path: Path) -> int:
-    """Return the format of a catalog; raise an error for newer formats and other files."""
+    """Return the format number of a catalog file; raise if it is newer or not a catalog."""
     catalog = _open(path)
     try:
         with translate_errors(path):
@@ -197,7 +197,7 @@ def format_of(path: Path) -> int:
 
 
 def upgrade_catalog(path: Path) -> None:
-    """Upgrade a catalog of an older format to the current format in one transaction.
+    """Upgrade a catalog to the current format in one transaction.
 
     The caller must hold the writer lock.
     """
@@ -237,7 +237,7 @@ def _open(path: Path) -> Catalog:
 
 
 def _check_neighbours(path: Path) -> None:
-    """Raise an error if adjacent files would make SQLite follow a link or replay a journal.
+    """Raise if files next to the catalog could mislead SQLite (links, foreign journals).
 
     textkin never creates a journal, because an index uses a write-ahead log. A forged journal can
     name any file, and SQLite removes this file when it replays the journal.
@@ -274,7 +274,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _read_only_mode(path: Path, error: sqlite3.OperationalError) -> str:
-    """Return the open mode for a catalog that this process cannot write."""
+    """Return the SQLite open mode for a catalog in a folder that cannot be written."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > 0:
         raise PermissionError(
@@ -285,7 +285,7 @@ def _read_only_mode(path: Path, error: sqlite3.OperationalError) -> str:
 
 
 def _check_format(catalog: Catalog) -> int:
-    """Return the format; raise an error if it is unknown or newer."""
+    """Return the format number of an open catalog; raise if it is unknown or newer."""
     path = catalog.path
     (application,) = catalog.execute("PRAGMA application_id").fetchone()
     (found,) = catalog.execute("PRAGMA user_version").fetchone()
@@ -302,7 +302,7 @@ def _check_format(catalog: Catalog) -> int:
 
 
 class Content(NamedTuple):
-    """Stored fields of a document; label and metadata are JSON."""
+    """Stored fields of a document: ID, label and metadata as JSON, and text."""
 
     id: str
     label: str
@@ -310,19 +310,19 @@ class Content(NamedTuple):
     text: str
 
     def digest(self) -> bytes:
-        """Return a hash of all stored fields."""
+        """Return a hash of all fields, to detect unchanged documents."""
         return digest_of(*self)
 
 
 def digest_of(id: str, label: str, metadata: str, text: str) -> bytes:
-    """Return a hash of the stored fields of a document."""
+    """Return a hash of a document's ID, label, metadata, and text."""
     # The lengths separate the parts, so that distinct documents have distinct strings.
     whole = f"{len(id)} {len(label)} {len(metadata)} {id}{label}{metadata}{text}"
     return hashlib.blake2b(whole.encode(), digest_size=_DIGEST).digest()
 
 
 def content_of(document: Document) -> Content:
-    """Return the stored fields of a document.
+    """Convert a document to its stored fields; raise if a value cannot be stored.
 
     Raises
     ------
@@ -342,13 +342,13 @@ def content_of(document: Document) -> Content:
 
 
 def document_of(row: tuple[str, str, str, str]) -> Document:
-    """Convert a row of `DOCUMENT_COLUMNS` to a document."""
+    """Convert a catalog row of `DOCUMENT_COLUMNS` to a `Document`."""
     id, label, metadata, text = row
     return Document(id, text, json.loads(label), json.loads(metadata))
 
 
 def is_text(id: str) -> bool:
-    """Return True if an ID is valid Unicode, without unpaired surrogates."""
+    """Return True if a string can be stored as UTF-8 (no unpaired surrogates)."""
     try:
         id.encode()
     except UnicodeEncodeError:
@@ -366,7 +366,7 @@ def _as_json(value: object) -> str:
 
 
 def _check_value(value: Any, where: str, depth: int = 0) -> None:  # noqa: ANN401 (a user's)
-    """Raise an error unless a value survives a round trip through JSON (tuples become lists)."""
+    """Raise unless a metadata value survives conversion to JSON and back."""
     if depth > _DEEPEST:
         raise ValueError(f"{where[:80]}... must not be nested deeper than {_DEEPEST}")
     if value is None or isinstance(value, str | bool | int):

@@ -1,4 +1,4 @@
-"""Segments: memory-mapped files with counts and postings of a range of documents.
+"""Segments: memory-mapped files with word counts and postings of a range of documents.
 
 A segment covers a range of positions and a range of word IDs, and is built only from the catalog.
 Its file has the safetensors format: arrays after a header with their names, types, and offsets.
@@ -73,11 +73,11 @@ _POSTINGS = (
 
 
 class SegmentDamage(Exception):
-    """Error for a segment file that disagrees with the catalog; internal to this subpackage."""
+    """Internal error: a segment file disagrees with its catalog record."""
 
 
 class Extent(NamedTuple):
-    """Range of the documents and words that a segment covers; ends are exclusive."""
+    """Range of positions and range of word IDs that a segment covers."""
 
     first_position: int
     end_position: int
@@ -86,13 +86,13 @@ class Extent(NamedTuple):
 
     @classmethod
     def of(cls, record: SegmentRecord) -> "Extent":
-        """Create the extent from the record of a segment."""
+        """Create the extent from the catalog record of a segment."""
         return cls(record.first_position, record.end_position, record.first_word, record.end_word)
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Word counts of a range of documents: as rows, and as postings by word.
+    """Word counts of a range of documents, by document and by word (postings).
 
     Attributes
     ----------
@@ -116,33 +116,33 @@ class Segment:
     mapped: mmap.mmap | None = None
 
     def sha256(self) -> str:
-        """Return the hash of the mapped file."""
+        """Return the SHA-256 hash of the memory-mapped segment file."""
         assert self.mapped is not None
         return hashlib.sha256(self.mapped).hexdigest()
 
     @property
     def rows(self) -> int:
-        """Number of documents."""
+        """Number of documents in the segment, deleted ones included."""
         return len(self.positions)
 
     @property
     def entries(self) -> int:
-        """Number of entries in the document-term matrix."""
+        """Number of nonzero word counts in the segment."""
         return len(self.arrays["indices"])
 
     @property
     def positions(self) -> Int64Array:
-        """Position of each row, in ascending order."""
+        """Catalog position of each row, in ascending order."""
         return self.arrays["positions"]
 
     @property
     def lengths(self) -> Int32Array:
-        """Number of words of each row."""
+        """Number of words of each document."""
         return self.arrays["lengths"]
 
     @cached_property
     def bags(self) -> tuple[Int64Array, Int32Array, Float32Array]:
-        """Rows as (indptr, indices, counts), validated once because a file may be corrupt."""
+        """Word counts as CSR arrays (indptr, indices, counts), validated on first use."""
         indptr, indices, counts = (self.arrays[name] for name in ("indptr", "indices", "counts"))
         try:
             _core.check_rows(indptr, indices, self.extent.end_word)
@@ -152,7 +152,7 @@ class Segment:
 
     @cached_property
     def counted(self) -> "_core.CountedPart":
-        """Rows and postings for a search in the core, validated once like `bags`."""
+        """Word counts and postings in the core's type, validated on first use."""
         part = _core.CountedPart(*self.bags, *(self.arrays[name] for name in _POSTINGS[:4]))
         try:
             part.check(self.extent.end_word)
@@ -162,7 +162,7 @@ class Segment:
 
     @cached_property
     def words(self) -> "_core.PackedWords":
-        """Words of the extent, with IDs relative to its first word."""
+        """Words that first occur in this segment, in the order of IDs."""
         parts = (self.arrays[name] for name in ("word_bytes", "word_offsets", "word_slots"))
         try:
             return _core.PackedWords(*parts)
@@ -170,13 +170,13 @@ class Segment:
             raise SegmentDamage(str(error)) from error
 
     def frequencies(self, n_words: int) -> Int64Array:
-        """Return the number of documents in the segment that contain each word."""
+        """Return the number of the segment's documents that contain each word."""
         found = np.zeros(n_words, np.int64)
         found[self.arrays["terms"]] = np.diff(self.arrays["term_offsets"])
         return found
 
     def check(self) -> None:
-        """Raise an error unless the arrays can be used safely.
+        """Raise unless all arrays have values that are safe to use as indices.
 
         Counts and lengths may still be wrong, which only the hash reveals.
 
@@ -193,7 +193,7 @@ class Segment:
         self.counted  # noqa: B018 (the property validates the arrays)
 
     def live_rows(self, deleted: Sequence[int] | Int64Array) -> BoolArray:
-        """Return a mask of the rows that are not among the deleted positions."""
+        """Return a mask of the rows whose positions are not deleted."""
         live = np.ones(self.rows, np.bool_)
         gone = np.asarray(deleted, np.int64)
         places = np.searchsorted(self.positions, gone)
@@ -203,7 +203,7 @@ class Segment:
         return live
 
     def write(self, path: Path) -> Written:
-        """Write the file atomically."""
+        """Write the segment to a file atomically; return its size and hash."""
         return write_whole(path, self._parts())
 
     def _parts(self) -> Iterator[bytes | memoryview]:
@@ -234,7 +234,7 @@ class Segment:
 
 
 def map_segment(path: Path, record: SegmentRecord) -> Segment:
-    """Map the file of a segment into memory after a check of its size and header.
+    """Map the file of a segment into memory, after a check of its size and header.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def map_segment(path: Path, record: SegmentRecord) -> Segment:
 
 
 def segment_from_catalog(catalog: Catalog, extent: Extent) -> Segment:
-    """Build a segment of the documents and words of an extent from the catalog.
+    """Build a segment from the documents and words in the catalog.
 
     Raises
     ------
@@ -278,7 +278,7 @@ def segment_from_catalog(catalog: Catalog, extent: Extent) -> Segment:
 
 
 def merge_segments(segments: Sequence[tuple[Segment, BoolArray]]) -> Segment:
-    """Merge adjacent segments, in their order, into one segment of the live rows.
+    """Merge adjacent segments into one, without deleted documents.
 
     Raises
     ------
@@ -299,19 +299,19 @@ def merge_segments(segments: Sequence[tuple[Segment, BoolArray]]) -> Segment:
 
 
 def _is_ascending(numbers: NDArray[Any], first: int, end: int) -> bool:
-    """Return True if numbers ascend strictly in the range from `first` to below `end`."""
+    """Return True if numbers ascend strictly within `first` to before `end`."""
     if len(numbers) == 0:
         return True
     return bool(numbers[0] >= first and numbers[-1] < end and (numbers[1:] > numbers[:-1]).all())
 
 
 def _offsets_of(sizes: Int64Array) -> Int64Array:
-    """Return the start offset of each part from the sizes of the parts, and the total."""
+    """Return the cumulative sums of sizes, starting with 0."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def _rows_of(segment: Segment, live: BoolArray) -> tuple[NDArray[Any], ...]:
-    """Return positions, lengths, sizes, indices, and counts of the live rows."""
+    """Return positions, lengths, sizes, indices, and counts of the rows not deleted."""
     indptr, indices, counts = segment.bags
     sizes = np.diff(indptr)
     if live.all():
@@ -360,7 +360,7 @@ def _parse_header(text: bytes) -> dict[str, Any]:
 
 
 def _arrays_of(header: dict[str, Any], mapped: mmap.mmap, start: int) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file, which must be contiguous and fill the file."""
+    """Return the arrays of a mapped segment file by name, after a check of its layout."""
     arrays = {}
     end = 0
     for name, kind in _ARRAYS.items():

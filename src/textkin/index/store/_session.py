@@ -57,7 +57,7 @@ _Made = TypeVar("_Made")
 
 
 class Session:
-    """An open index folder: one snapshot for readers, one writer at a time, closed once.
+    """Open index folder: current snapshot for readers, and one writer at a time.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Session:
     # Reading
 
     def snapshot(self) -> Snapshot:
-        """Return the current snapshot."""
+        """Return the current snapshot of the index."""
         self.check_usable()
         with self._mutex:
             if self._current is None:
@@ -131,7 +131,7 @@ class Session:
             return self._current
 
     def derived(self, make: Callable[[Snapshot], _Made]) -> _Made:
-        """Return an object made from the current snapshot; it is cached for this snapshot."""
+        """Return an object made from the current snapshot, cached until it changes."""
         self.check_usable()
         with self._mutex:
             snapshot = self.snapshot()
@@ -140,19 +140,19 @@ class Session:
             return cast("_Made", self._derived[1])
 
     def word_vectors(self) -> WordVectors:
-        """Return the word vectors, loaded on first use."""
+        """Return the word vectors of the index, loaded on first use."""
         if self._vectors is None:
             self._vectors = self.vector_set.load(self.path)
         return self._vectors
 
     def refresh(self) -> None:
-        """Replace the current snapshot by the newest one."""
+        """Replace the current snapshot by the newest one on disk."""
         self.check_usable()
         with self._mutex:
             self._replace(open_snapshot(self.path))
 
     def see_latest(self) -> None:
-        """Refresh if there is a newer snapshot; otherwise, this costs one small read.
+        """Replace the current snapshot if a newer one exists; otherwise cheap.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class Session:
                 self.refresh()
 
     def check_usable(self) -> None:
-        """Raise an error if the session is closed; reset it in a forked process."""
+        """Raise if the session is closed; start afresh in a forked process."""
         if self._closed:
             raise ValueError(f"The index {self.path} is closed; open it again with Index.open.")
         if os.getpid() != self._process:  # connections of the parent cannot be used; see Catalog
@@ -176,11 +176,11 @@ class Session:
             self._process = os.getpid()
 
     def _replace(self, snapshot: Snapshot | None) -> None:
-        """Set the current snapshot, and release objects made from the previous one."""
+        """Set the current snapshot, and drop objects made from the previous one."""
         self._current, self._derived = snapshot, None
 
     def _forget(self) -> None:
-        """Drop the current snapshot; wait for a thread that is opening one."""
+        """Drop the current snapshot, so that the next use opens a new one."""
         with self._mutex:
             self._replace(None)
 
@@ -188,7 +188,7 @@ class Session:
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
-        """Lend the writer to one thread of one process at a time.
+        """Lend the writer to one thread at a time, holding the writer lock.
 
         Raises
         ------
@@ -226,7 +226,7 @@ class Session:
                 self._close_writer()
 
     def publish(self, writer: Writer) -> None:
-        """Publish a finished transaction to readers, after writing and merging segments.
+        """Make a committed transaction visible to readers, after updating segments.
 
         The transaction is already durable. An error while a segment is written becomes an
         `IndexWarning`, and the next write tries again.
@@ -243,14 +243,14 @@ class Session:
         self._forget()
 
     def drop_model(self, record: ModelRecord) -> None:
-        """Release cached data of a model that is no longer attached."""
+        """Release cached data of a model that was detached."""
         self.models.forget(record)
         for key in list(self.cache):
             if isinstance(key, tuple) and record in key:
                 self.cache.pop(key, None)
 
     def _repair(self, snapshot: Snapshot) -> None:
-        """Rebuild missing or truncated segments if the folder is writable."""
+        """Rebuild missing or corrupt segments of a snapshot, if the folder is writable."""
         unusable = snapshot.unusable()
         if not unusable:
             return
@@ -273,7 +273,7 @@ class Session:
     def copy(
         self, path: str | os.PathLike[str], progress: ProgressCallback | None = None
     ) -> "Session":
-        """Copy the current snapshot to a new folder, and open the copy."""
+        """Copy the current snapshot to a new folder, and return its session."""
         target = Path(path).absolute()
         if self.path.resolve() in target.resolve().parents:
             raise ValueError(f"path must be outside the index; got {target}.")
@@ -289,11 +289,11 @@ class Session:
 
     @property
     def closed(self) -> bool:
-        """True if `close` was called."""
+        """True after `close` was called."""
         return self._closed
 
     def close(self) -> None:
-        """Close the files; if a thread is writing, it closes the writer afterwards."""
+        """Close all files; a thread that is writing closes the writer afterwards."""
         with self._mutex:
             self._closed = True
             self._replace(None)
@@ -315,7 +315,7 @@ class Session:
 
 
 class _CatalogWatch:
-    """Connection without a transaction that watches the catalog for commits."""
+    """Connection that detects commits by other processes without a transaction."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -323,7 +323,7 @@ class _CatalogWatch:
         self.close = weakref.finalize(self, self._catalog.close)
 
     def number(self) -> int:
-        """Return the number of the newest snapshot."""
+        """Return the number of the newest snapshot on disk."""
         try:
             same = identity_of(self._catalog.path) == self._catalog.file
         except OSError:
@@ -349,7 +349,7 @@ def create_index(
     vectors: WordVectors | BuiltinName | None,
     stems: StemAnalyzer | None = None,
 ) -> None:
-    """Create the folder of an empty index; the default vectors are the built-in vectors."""
+    """Create the folder of an empty index, with its settings and word vectors."""
     if isinstance(vectors, str):
         vectors = vectors_by_name(vectors) or vectors
     if vectors is not None and not isinstance(vectors, WordVectors):
@@ -382,7 +382,7 @@ def _reopened(path: str, timeout: float, given: list[tuple[ModelRecord, object]]
 
 
 def _upgrade(folder: Path, timeout: float) -> None:
-    """Upgrade an index of an older format."""
+    """Upgrade an index folder of an older format, under the writer lock."""
     path = folder / CATALOG
     if format_of(path) == FORMAT:
         return
@@ -398,7 +398,7 @@ def _upgrade(folder: Path, timeout: float) -> None:
 
 @contextmanager
 def writer_lock(path: Path, timeout: float) -> Iterator[None]:
-    """Hold the writer lock; the operating system releases it if the process dies.
+    """Hold the writer lock of an index in a ``with`` block; raise after `timeout`.
 
     Parameters
     ----------

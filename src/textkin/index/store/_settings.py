@@ -1,4 +1,4 @@
-"""Settings stored with an index: the analyzer and the word vectors."""
+"""Settings stored with an index: how words are counted, and which word vectors it has."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -46,7 +46,7 @@ NormalizerLike: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class AnalyzerSettings:
-    """Analyzer settings, used for documents and queries; fixed when an index is created.
+    """Text settings of an index: lowercase, stop words, normalizer, n-grams.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class AnalyzerSettings:
     ngram_range: tuple[int, int] = (1, 1)
 
     def reader(self, terms: "_core.WordTable | None" = None, n_threads: int = 1) -> TermReader:
-        """Return a text reader that adds its terms to `terms`."""
+        """Return a text reader with these settings, which numbers new terms in `terms`."""
         return TermReader(
             self._prepare(), ngram_range=self.ngram_range, n_threads=n_threads, terms=terms
         )
@@ -82,14 +82,14 @@ class AnalyzerSettings:
         return prepare(lowercase=self.lowercase, stop_words=self.stop_words, normalizer=normalizer)
 
     def to_json(self) -> str:
-        """Return the settings as JSON for the catalog."""
+        """Return the settings as a JSON string, to be stored in the catalog."""
         # In the file format, `normalizer` has its former name.
         names = {"normalizer": "normalize"}
         return json.dumps({names.get(name, name): value for name, value in asdict(self).items()})
 
     @classmethod
     def from_json(cls, text: str) -> "AnalyzerSettings":
-        """Parse the result of `to_json` from an untrusted file."""
+        """Create the settings from a `to_json` string of an untrusted file, after validation."""
         found = json.loads(text)
         language = found["language"]
         if not (language is None or isinstance(language, str)):
@@ -113,7 +113,7 @@ def analyzer_settings(
     ngram_range: tuple[int, int],
     language: str | None = None,
 ) -> AnalyzerSettings:
-    """Validate analyzer parameters, and return settings that can be stored as JSON."""
+    """Validate analyzer parameters, and return them as `AnalyzerSettings`."""
     if not isinstance(lowercase, bool):
         raise ParameterTypeError("lowercase", "True or False", repr(lowercase))
     STOP_WORDS.check("stop_words", stop_words)
@@ -128,7 +128,7 @@ def analyzer_settings(
 
 
 class DefaultLanguage(str):
-    """Default of `language`, which yields to the parameters that change how words are counted."""
+    """Type of the default of `language`, which explicit text parameters override."""
 
     __slots__ = ()
 
@@ -138,7 +138,7 @@ ENGLISH = DefaultLanguage("en")
 
 
 def stem_analyzer(language: str | None, settings: AnalyzerSettings) -> StemAnalyzer | None:
-    """Return the analyzer of term rankings for a language.
+    """Return the stemmer and stop list of term rankings for a language, or None.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def stem_analyzer(language: str | None, settings: AnalyzerSettings) -> StemAnaly
 
 
 def stop_words_setting(stop_words: StopWords) -> str | tuple[str, ...] | None:
-    """Return the name and version of a stop list, or its words."""
+    """Return stop words as storable values: a list's name with version, or its words."""
     stop_word_set(stop_words)  # raises if invalid
     if stop_words is None:
         return None
@@ -226,7 +226,7 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """Word vectors of an index: built-in vectors by name and hash, or vectors in its folder.
+    """Identity of the word vectors of an index: built-in (name and hash), or its own file.
 
     Attributes
     ----------
@@ -243,16 +243,16 @@ class VectorSet:
 
     @classmethod
     def built_in(cls) -> "VectorSet":
-        """Return the built-in vectors of this version of textkin."""
+        """Return the setting for the built-in vectors of this version of textkin."""
         return cls("built-in", file_hash(BUILTIN_PATH))
 
     def to_json(self) -> str:
-        """Return the settings as JSON for the catalog."""
+        """Return the settings as a JSON string, to be stored in the catalog."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "VectorSet":
-        """Parse the result of `to_json` from an untrusted file."""
+        """Create the settings from a `to_json` string of an untrusted file, after validation."""
         found = json.loads(text)
         made = cls(found["name"], found["sha256"])
         if made.name not in ("built-in", "own") or not isinstance(made.sha256, str):
@@ -260,7 +260,7 @@ class VectorSet:
         return made
 
     def load(self, folder: Path) -> WordVectors:
-        """Load the vectors; vectors in the folder are memory-mapped after a check of hashes."""
+        """Return the word vectors of an index folder, after verifying their hash."""
         if self.name == "own":
             try:
                 return WordVectors.load(folder / self.FOLDER)
@@ -277,7 +277,7 @@ class VectorSet:
 
 
 def load_settings(catalog: Catalog) -> tuple[AnalyzerSettings, VectorSet]:
-    """Return the settings of an index, or raise `DamagedIndexError`."""
+    """Read the settings of an index from its catalog, or raise `DamagedIndexError`."""
     try:
         return (
             AnalyzerSettings.from_json(catalog.setting("reading")),

@@ -1,4 +1,4 @@
-"""Snapshots: immutable views of an index that later writes do not change.
+"""`Snapshot`: an immutable view of an index, unaffected by later writes.
 
 A snapshot is a SQLite read transaction, together with the memory-mapped segments that the catalog
 listed at its start. Documents that are not in a segment yet are read from the catalog.
@@ -63,7 +63,7 @@ _CHUNK = 512  # documents fetched at a time
 
 @dataclass(frozen=True)
 class Part:
-    """Segment of a snapshot, with a mask of its live rows.
+    """Segment of a snapshot, with a mask of its documents that are not deleted.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Part:
 
 
 class Snapshot:
-    """Immutable view of an index at one time.
+    """Immutable view of an index at one time: documents, words, segments, models.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Snapshot:
         return self.state.documents
 
     def get(self, id: str) -> Document | None:
-        """Return the document with an ID, or None."""
+        """Return the document with an ID, or None if there is none."""
         if not is_text(id):
             return None
         with self.catalog() as catalog:
@@ -126,7 +126,7 @@ class Snapshot:
         return None if row is None else self.document(row)
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents in the order of their positions."""
+        """Yield all documents in the order of insertion."""
         last = -1
         while True:
             with self.catalog() as catalog:
@@ -142,18 +142,18 @@ class Snapshot:
             last = rows[-1][0]
 
     def ids(self) -> list[str]:
-        """Return the IDs of all documents in the order of their positions."""
+        """Return the IDs of all documents in the order of insertion."""
         with self.catalog() as catalog:
             rows = catalog.execute("SELECT id FROM documents ORDER BY position").fetchall()
         return [id for (id,) in rows]
 
     @cached_property
     def parts(self) -> list[Part]:
-        """Counted documents: one part per segment, then the documents not in a segment yet."""
+        """One `Part` per segment, and one for the documents not in a segment yet."""
         return [self.part(number) for number in range(len(self.segments) + 1)]
 
     def part(self, number: int) -> Part:
-        """Return the part at an index, without reading the other parts."""
+        """Return one of `parts` by its number, without reading the others."""
         with self.catalog() as catalog:
             if number == len(self.segments):
                 tail = segment_from_catalog(catalog, self._tail)
@@ -164,11 +164,11 @@ class Snapshot:
             return self._part(catalog, segment, record)
 
     def bags(self) -> Bags:
-        """Return the document-term matrix, with rows in the order of `ids`."""
+        """Return the document-term matrix (word counts), with rows in the order of `ids`."""
         return self.bags_of(*self.parts)
 
     def bags_of(self, *parts: Part) -> Bags:
-        """Return the document-term matrix of some parts."""
+        """Return the document-term matrix (word counts) of some parts."""
         blocks = []
         for part in parts:
             indptr, indices, counts = part.segment.bags
@@ -184,13 +184,13 @@ class Snapshot:
         return found
 
     def lengths(self) -> Int64Array:
-        """Return the number of words of each document."""
+        """Return the number of words of each document, in the order of `ids`."""
         parts = [part.segment.lengths[part.live] for part in self.parts]
         return np.concatenate(parts).astype(np.int64)
 
     @cached_property
     def frequencies(self) -> Int64Array:
-        """Number of documents that contain each word of the vocabulary."""
+        """Document frequency of each word: the number of documents that contain it."""
         found = np.zeros(self.state.words, np.int64)
         for part in self.parts:
             found += part.segment.frequencies(self.state.words)
@@ -212,7 +212,7 @@ class Snapshot:
         live: BoolArray,
         known: KnownRows | None = None,
     ) -> tuple[StoredVectors, KnownRows]:
-        """Return the vectors of a model; see `read_vectors`."""
+        """Return the stored vectors of a model for the rows; see `read_vectors`."""
         files = self.vector_files.get(record.number, [])
         with self.catalog() as catalog:
             return read_vectors(catalog, files, record, positions, live, known)
@@ -223,12 +223,12 @@ class Snapshot:
             return count_missing(catalog, record)
 
     def vector_dtype(self, record: ModelRecord) -> str:
-        """Return the type of the stored vectors of a model."""
+        """Return the dtype of the stored vectors of a model."""
         with self.catalog() as catalog:
             return vector_settings(catalog, record).dtype
 
     def texts(self, positions: Sequence[int]) -> list[str]:
-        """Return the texts of documents."""
+        """Return the texts of the documents at catalog positions."""
         with self.catalog() as catalog:
             return [
                 catalog.execute(
@@ -238,18 +238,18 @@ class Snapshot:
             ]
 
     def find(self, words: Sequence[str]) -> Int32Array:
-        """Return the ID of each word, or -1 if the vocabulary does not contain it."""
+        """Return the ID of each word, or -1 for a word that the index does not have."""
         return find_words(self.packed_words, words)
 
     @cached_property
     def term_map(self) -> TermMap | None:
-        """Terms of the words, or None for an index without an analyzer."""
+        """Map from word IDs to term numbers, or None for an index without an analyzer."""
         with self.catalog() as catalog:
             return read_term_map(catalog, self.state.words)
 
     @cached_property
     def term_statistics(self) -> TermStatistics:
-        """Statistics of the terms; only for an index with an analyzer."""
+        """Document frequencies and other statistics of terms; requires an analyzer."""
         assert self.term_map is not None
         live = np.concatenate([part.live for part in self.parts])
         counted = [part.segment.counted for part in self.parts]
@@ -263,17 +263,17 @@ class Snapshot:
         return found
 
     def find_terms(self, terms: Sequence[str]) -> Int32Array:
-        """Return the number of each term, or -1."""
+        """Return the number of each term in the index, or -1 for an unknown term."""
         with self.catalog() as catalog:
             return find_terms(catalog, terms)
 
     def term_names(self, numbers: Sequence[int]) -> list[str]:
-        """Return the terms with the given numbers."""
+        """Return the terms (stems, or words without an analyzer) with the given numbers."""
         with self.catalog() as catalog:
             return term_names(catalog, numbers)
 
     def words(self) -> list[str]:
-        """Return all words in the order of their IDs, including words without documents.
+        """Return all words in the order of IDs, including words of deleted documents.
 
         They are read from the segments, or from the catalog if its checksum shows that a segment
         is corrupt.
@@ -300,18 +300,18 @@ class Snapshot:
         return found
 
     def _is_intact(self, words: Sequence[str]) -> bool:
-        """Return True if the words match the number and checksum of the snapshot's words."""
+        """Return True if words agree with the recorded number and checksum."""
         if len(words) != self.state.words or len(set(words)) != len(words):
             return False
         return words_checksum(words, 0) == self.state.words_checksum
 
     def unusable(self) -> list[SegmentRecord]:
-        """Return the segments whose files are known to be missing or corrupt."""
+        """Return the records of segments whose files are missing or corrupt."""
         return [record for record, found in self.segments if isinstance(found, str)]
 
     @cached_property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of each segment and of the tail, with the ID of the first word."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         found = []
         with self.catalog() as catalog:
             for record, segment in self.segments:
@@ -340,7 +340,7 @@ class Snapshot:
         return Part(segment, segment.live_rows(deleted))
 
     def document(self, row: tuple[str, str, str, str]) -> Document:
-        """Convert a row of the catalog to a document."""
+        """Convert a catalog row to a `Document`; raise `DamagedIndexError` if corrupt."""
         try:
             return document_of(row)
         except (RecursionError, TypeError, ValueError) as error:
@@ -351,13 +351,13 @@ class Snapshot:
 
     @contextmanager
     def catalog(self) -> Iterator[Catalog]:
-        """Lend the catalog, in the transaction of the snapshot, to one thread at a time."""
+        """Lend the catalog connection to one thread, in the snapshot's transaction."""
         with self._mutex, translate_errors(self._catalog.path):
             yield self._catalog
 
 
 def open_snapshot(folder: Path) -> Snapshot:
-    """Take a snapshot of an index.
+    """Open the newest snapshot of an index folder.
 
     If the file of a segment is missing, a writer may have merged the segment concurrently; the
     snapshot is then taken again from the newer state. If there is no newer state, the file is lost:
@@ -393,7 +393,7 @@ def open_snapshot(folder: Path) -> Snapshot:
 def find_words(
     packed_words: "Iterable[tuple[int, _core.PackedWords]]", words: Sequence[str]
 ) -> Int32Array:
-    """Return the ID of each word, or -1 if no table of words contains it."""
+    """Return the ID of each word from packed word tables, or -1."""
     wanted = list(words)
     found = np.full(len(wanted), -1, np.int32)
     for first, packed in packed_words:
@@ -416,7 +416,7 @@ def unpack_words(packed_words: "Iterable[tuple[int, _core.PackedWords]]") -> lis
 def _map_segments(
     folder: Path, records: Sequence[SegmentRecord]
 ) -> tuple[list[tuple[SegmentRecord, Segment | str]], bool]:
-    """Map the files of segments; the second result is False if one cannot be mapped."""
+    """Map segment files; return segments or problems, and False if a file is unusable."""
     found: list[tuple[SegmentRecord, Segment | str]] = []
     for record in records:
         try:

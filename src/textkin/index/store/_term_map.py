@@ -1,4 +1,4 @@
-"""Terms of an index: the stems of words, which term rankings use instead of words.
+"""Terms of an index: the stems that term rankings use instead of words.
 
 The catalog stores the terms, and for each word the number of its term, or -1 for a stop word. Both
 are extended in the transaction that adds words. They are never computed again, because another
@@ -40,7 +40,7 @@ _STORED = np.dtype("<i4")
 
 @dataclass(frozen=True, slots=True)
 class StemAnalyzer:
-    """Settings of the analyzer of term rankings; fixed when an index is created.
+    """Stemmer and stop list of term rankings, fixed when an index is created.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class StemAnalyzer:
     lowercase: bool
 
     def terms(self, words: Sequence[str]) -> list[str | None]:
-        """Return the term of each word, or None for stop words."""
+        """Return the stem of each word, or None for a stop word."""
         written = list(words)
         table = _core.WordTable()
         ids, _ = table.read_words([[word] for word in written]).arrays()
@@ -82,12 +82,12 @@ class StemAnalyzer:
         return found
 
     def to_json(self) -> str:
-        """Return the settings as JSON for the catalog."""
+        """Return the settings as a JSON string, to be stored in the catalog."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "StemAnalyzer":
-        """Parse the result of `to_json` from an untrusted file."""
+        """Create the settings from a `to_json` string of an untrusted file, after validation."""
         made = cls(**json.loads(text))
         names = made.language, made.stemmer, made.version
         flags = made.drop_single, made.lowercase
@@ -109,7 +109,7 @@ def _stop_table(stop_words: str | None) -> "_core.WordTable":
 
 @dataclass(frozen=True, eq=False)
 class TermMap:
-    """Terms of the words of a snapshot.
+    """Map from word IDs to term (stem) numbers of a snapshot.
 
     Attributes
     ----------
@@ -127,12 +127,12 @@ class TermMap:
 
     @cached_property
     def core(self) -> "_core.TermMap":
-        """The map for searches in the core."""
+        """The same map as an object of the compiled core."""
         return _core.TermMap(self.term_of, self.n_terms)
 
 
 class TermStatistics(NamedTuple):
-    """Statistics of the terms of a snapshot.
+    """Document frequency of each term, and the total number of tokens, in a snapshot.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class TermStatistics(NamedTuple):
 
 
 def add_analyzer(catalog: Catalog, analyzer: StemAnalyzer) -> None:
-    """Insert the analyzer of a new index, within a transaction."""
+    """Store the analyzer of a new index in its catalog, within a transaction."""
     settings = analyzer.to_json()
     catalog.execute(
         "INSERT INTO analyzers VALUES (1, ?, 0, 0, ?)", (settings, zlib.crc32(settings.encode()))
@@ -155,7 +155,7 @@ def add_analyzer(catalog: Catalog, analyzer: StemAnalyzer) -> None:
 
 
 def extend_terms(catalog: Catalog, words: Sequence[str], first: int) -> None:
-    """Store the terms of new words, whose numbers start at `first`, within a transaction."""
+    """Store the terms of new words with IDs from `first`, within a transaction."""
     found = _read_row(catalog)
     if found is None or not words:
         return
@@ -188,7 +188,7 @@ def extend_terms(catalog: Catalog, words: Sequence[str], first: int) -> None:
 
 
 def read_term_map(catalog: Catalog, n_words: int) -> TermMap | None:
-    """Return the terms of the words of an index, or None for an index without an analyzer.
+    """Read the map from words to terms from a catalog, or None without an analyzer.
 
     Raises
     ------
@@ -215,13 +215,13 @@ def read_term_map(catalog: Catalog, n_words: int) -> TermMap | None:
 
 
 def find_terms(catalog: Catalog, terms: Sequence[str]) -> Int32Array:
-    """Return the number of each term, or -1."""
+    """Return the number of each term in the index, or -1 for an unknown term."""
     numbers = _numbers(catalog, list(dict.fromkeys(terms)))
     return np.array([numbers.get(term, -1) for term in terms], np.int32)
 
 
 def term_names(catalog: Catalog, numbers: Sequence[int]) -> list[str]:
-    """Return the terms with the given numbers."""
+    """Return the terms (stems, or words without an analyzer) with the given numbers."""
     names: dict[int, str] = {}
     for start in range(0, len(numbers), _MARKS):
         some = [int(number) for number in numbers[start : start + _MARKS]]
@@ -236,7 +236,7 @@ def term_names(catalog: Catalog, numbers: Sequence[int]) -> list[str]:
 
 
 def term_map_problems(catalog: Catalog, n_words: int) -> list[str]:
-    """Return the problems of the terms in a catalog."""
+    """Return descriptions of inconsistencies in the stored terms."""
     try:
         found = read_term_map(catalog, n_words)
     except DamagedIndexError as error:
@@ -285,7 +285,7 @@ def _last_chunk(catalog: Catalog) -> tuple[int, bytes]:
 
 
 def _numbers(catalog: Catalog, terms: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of the terms that exist."""
+    """Return the numbers of the terms that the catalog has, by term."""
     found: dict[str, int] = {}
     for start in range(0, len(terms), _MARKS):
         some = list(terms[start : start + _MARKS])

@@ -1,4 +1,4 @@
-"""Files of document vectors, which are memory-mapped and never change.
+"""Immutable, memory-mapped files of document vectors.
 
 The catalog names each file with its size and hash after the file is on disk. A file has the
 safetensors format: positions, lengths, and checksums of its rows, and then the vectors.
@@ -45,11 +45,11 @@ _ROWS = 4096  # rows converted to float64 at a time
 
 
 class VectorFileDamage(Exception):
-    """Error for a vector file that disagrees with the catalog; internal to this subpackage."""
+    """Internal error: a vector file disagrees with its catalog record."""
 
 
 class VectorFileRecord(NamedTuple):
-    """Row of the catalog that describes a vector file.
+    """Catalog row of a vector file: model, number of rows, size, and hash.
 
     Attributes
     ----------
@@ -69,13 +69,13 @@ class VectorFileRecord(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Name of the file in ``embeddings``, made from numbers so that it cannot be a path."""
+        """Name of the vector file, made from the numbers of model and file."""
         return f"{self.model:08d}-{self.number:08d}.safetensors"
 
 
 @dataclass(frozen=True)
 class VectorBlock:
-    """Vectors of some documents, from a file or from rows of the catalog.
+    """Positions and vectors of some documents, from a file or the catalog.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class VectorBlock:
     checksums: Int64Array | None = None
 
     def take(self, places: Int64Array) -> Float32Array:
-        """Return vectors as float32.
+        """Return the vectors at indices of the block, in float32.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class VectorBlock:
 
 @dataclass(frozen=True)
 class VectorFile(VectorBlock):
-    """Mapped file of vectors; the mapping remains valid after the file is deleted.
+    """Memory-mapped file of document vectors, with positions and lengths.
 
     Attributes
     ----------
@@ -124,13 +124,13 @@ class VectorFile(VectorBlock):
     mapped: mmap.mmap | None = None
 
     def sha256(self) -> str:
-        """Return the hash of the file."""
+        """Return the SHA-256 hash of the memory-mapped file."""
         assert self.mapped is not None
         return hashlib.sha256(self.mapped).hexdigest()
 
 
 def row_lengths(vectors: NDArray[Any]) -> Float64Array:
-    """Return the Euclidean length of each vector; each row is summed in a fixed order."""
+    """Return the Euclidean length of each row, independent of the other rows."""
     lengths = np.empty(len(vectors))
     for start in range(0, len(vectors), _ROWS):
         rows = vectors[start : start + _ROWS].astype(np.float64)
@@ -139,7 +139,7 @@ def row_lengths(vectors: NDArray[Any]) -> Float64Array:
 
 
 def row_checksums(vectors: NDArray[Any]) -> Int64Array:
-    """Return the CRC-32 of each vector."""
+    """Return the CRC-32 of the bytes of each row."""
     rows = np.ascontiguousarray(vectors)
     return np.fromiter((zlib.crc32(row) for row in rows), np.int64, len(rows))
 
@@ -151,7 +151,7 @@ def write_vector_file(
     positions: Int64Array,
     parts: Sequence[NDArray[Any]],
 ) -> VectorFileRecord:
-    """Write a file atomically, and return its record with size and hash."""
+    """Write vectors to a file atomically; return its record with size and hash."""
     written = write_whole(
         own_folder(folder, EMBEDDINGS) / record.file, _contents(dtype, positions, parts)
     )
@@ -232,7 +232,7 @@ def map_vector_file(folder: Path, record: VectorFileRecord, dtype: str, width: i
 
 
 def remove_strays(folder: Path, named: Collection[str]) -> None:
-    """Remove vector files that the catalog does not name, left by a crash or a detach."""
+    """Remove vector files that the catalog does not list."""
     if not (folder / EMBEDDINGS).exists():
         return
     place = own_folder(folder, EMBEDDINGS)

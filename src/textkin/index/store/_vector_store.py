@@ -1,4 +1,4 @@
-"""Vectors of documents in an index: files for many, rows of the catalog for few.
+"""Document vectors in an index: files for many vectors, catalog rows for few.
 
 A vector is in a file or in the table ``vectors``. A later file replaces vectors of earlier files,
 and the table replaces vectors of files. A document without a vector is listed in the table
@@ -66,7 +66,7 @@ MappedFiles = dict[int, list[tuple[VectorFileRecord, VectorFile | str]]]
 
 
 class VectorSettings(NamedTuple):
-    """Storage settings of the vectors of a model.
+    """Storage settings of a model's vectors: dtype, and next file number.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class VectorSettings(NamedTuple):
 
 
 class KnownRows(NamedTuple):
-    """Vectors of the catalog that were read for another snapshot."""
+    """Vectors from catalog rows that an earlier snapshot has already read."""
 
     generation: int
     positions: Int64Array
@@ -92,7 +92,7 @@ class KnownRows(NamedTuple):
 
 
 def vector_settings(catalog: Catalog, record: ModelRecord) -> VectorSettings:
-    """Return the settings of the vectors of a model; raise an error if they are corrupt."""
+    """Return the storage settings of a model's vectors; raise if they are corrupt."""
     row = catalog.execute(
         "SELECT dtype, generation, next_file FROM embeddings WHERE model = ?", (record.number,)
     ).fetchone()
@@ -103,12 +103,12 @@ def vector_settings(catalog: Catalog, record: ModelRecord) -> VectorSettings:
 
 
 def add_settings(catalog: Catalog, record: ModelRecord, dtype: str) -> None:
-    """Insert the settings of a new model, within a transaction."""
+    """Store the settings of a new model's vectors, within a transaction."""
     catalog.execute("INSERT INTO embeddings VALUES (?, ?, 0, 0)", (record.number, dtype))
 
 
 def vector_file_records(catalog: Catalog) -> list[VectorFileRecord]:
-    """Return the vector files of all models, in the order in which they were written."""
+    """Return the records of all vector files, in the order of writing."""
     rows = catalog.execute(
         "SELECT model, number, rows, bytes, sha256 FROM vector_files ORDER BY model, number"
     )
@@ -118,7 +118,7 @@ def vector_file_records(catalog: Catalog) -> list[VectorFileRecord]:
 def map_files(
     folder: Path, catalog: Catalog, records: Iterable[ModelRecord]
 ) -> tuple[MappedFiles, bool]:
-    """Map the vector files of all models; also return True if none is missing or corrupt."""
+    """Map the vector files of all models; also return whether all are usable."""
     by_number = {record.number: record for record in records if not record.damage}
     found: MappedFiles = {}
     whole = True
@@ -144,7 +144,7 @@ def map_files(
 
 
 class StoredVectors:
-    """Vectors of the rows of a snapshot, in blocks that are read when they are used.
+    """Vectors of a model for the rows of a snapshot, read on use.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class StoredVectors:
         self.present: BoolArray = self._block_of >= 0
 
     def of_rows(self, rows: Int64Array) -> Float32Array:
-        """Return the vectors of rows as float32; rows without a vector are 0.
+        """Return the vectors of rows in float32; a row without a vector gives 0.
 
         Raises
         ------
@@ -217,7 +217,7 @@ def read_vectors(
     live: BoolArray,
     known: KnownRows | None = None,
 ) -> tuple[StoredVectors, KnownRows]:
-    """Return the vectors of the rows of a snapshot, and the part that was in the catalog.
+    """Return a model's vectors for a snapshot, and separately the part from catalog rows.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ _WITHOUT_VECTOR = "there are documents without a vector"
 
 
 def _rows_of(wanted: Int64Array, positions: Int64Array, live: BoolArray) -> Int64Array:
-    """Return the row of each position, or -1 if no live row has it."""
+    """Return the row of each position, or -1 if no document has it."""
     if not len(positions):
         return np.full(len(wanted), -1, np.int64)
     at = np.minimum(np.searchsorted(positions, wanted), len(positions) - 1)
@@ -285,7 +285,7 @@ def _rows_of(wanted: Int64Array, positions: Int64Array, live: BoolArray) -> Int6
 
 
 def missing_positions(catalog: Catalog, record: ModelRecord) -> Int64Array:
-    """Return the positions of documents without a vector, in ascending order."""
+    """Return the ascending positions of documents without a vector of a model."""
     rows = catalog.execute(
         "SELECT position FROM missing_vectors WHERE model = ? ORDER BY position", (record.number,)
     ).fetchall()
@@ -295,7 +295,7 @@ def missing_positions(catalog: Catalog, record: ModelRecord) -> Int64Array:
 
 
 def count_missing(catalog: Catalog, record: ModelRecord) -> int:
-    """Return the number of documents without a vector."""
+    """Return the number of documents without a vector of a model."""
     (count,) = catalog.execute(
         "SELECT count(*) FROM missing_vectors WHERE model = ?", (record.number,)
     ).fetchone()
@@ -307,7 +307,7 @@ def check_vectors(
     files: Sequence[tuple[VectorFileRecord, VectorFile | str]],
     record: ModelRecord,
 ) -> None:
-    """Raise `DamagedIndexError` unless each vector is intact and each document is accounted for."""
+    """Raise `DamagedIndexError` if a vector is corrupt, or a document has none unexpectedly."""
     check_undamaged(record)
     for named, file in files:
         if not isinstance(file, str) and file.sha256() != named.sha256:
@@ -323,7 +323,7 @@ def _document_positions(catalog: Catalog) -> Int64Array:
 
 
 def stray_vectors(catalog: Catalog) -> int:
-    """Return the number of vectors and files without a model."""
+    """Return the number of stored vectors and files that belong to no model."""
     count = 0
     for table in _TABLES:
         (some,) = catalog.execute(
@@ -346,7 +346,7 @@ def add_vectors(
     positions: Int64Array,
     vectors: NDArray[Any],
 ) -> None:
-    """Store vectors of documents without vectors, within a transaction.
+    """Store the vectors of new documents, within a transaction.
 
     Raises
     ------
@@ -370,7 +370,7 @@ def add_vectors(
 def gathered(
     blocks: Iterable[tuple[Int64Array, NDArray[Any]]],
 ) -> Iterator[tuple[Int64Array, NDArray[Any]]]:
-    """Join small blocks of positions and vectors into blocks of the size of a file."""
+    """Merge small blocks of positions and vectors into blocks for one file each."""
     positions: list[Int64Array] = []
     parts: list[NDArray[Any]] = []
     size = 0
@@ -418,7 +418,7 @@ def _name_file(catalog: Catalog, made: VectorFileRecord) -> None:
 
 
 def _next_file(catalog: Catalog, record: ModelRecord) -> int:
-    """Return a number that no file of the model has had; a corrupt setting cannot reuse one."""
+    """Return an unused number for a new vector file of a model."""
     (highest,) = catalog.execute(
         "SELECT max(number) FROM vector_files WHERE model = ?", (record.number,)
     ).fetchone()
@@ -426,7 +426,7 @@ def _next_file(catalog: Catalog, record: ModelRecord) -> int:
 
 
 def add_missing(catalog: Catalog, record: ModelRecord, positions: Iterable[int]) -> None:
-    """List documents as documents without a vector, within a transaction."""
+    """Record that documents have no vector of a model, within a transaction."""
     catalog.executemany(
         "INSERT INTO missing_vectors VALUES (?, ?)",
         ((record.number, position) for position in positions),
@@ -440,7 +440,7 @@ def set_vectors(
     positions: Int64Array,
     vectors: NDArray[Any],
 ) -> None:
-    """Store vectors of existing documents in place of earlier ones, within a transaction."""
+    """Replace the vectors of existing documents, within a transaction."""
     which = [(record.number, int(position)) for position in positions]
     for table in ("vectors", "missing_vectors"):
         catalog.executemany(f"DELETE FROM {table} WHERE model = ? AND position = ?", which)
@@ -452,7 +452,7 @@ def set_vectors(
 
 
 def remove_vectors(catalog: Catalog, positions: Sequence[int]) -> None:
-    """Remove the vectors of deleted documents, within a transaction; vectors of files stay."""
+    """Remove the catalog rows of deleted documents' vectors; files stay unchanged."""
     numbers = [number for (number,) in catalog.execute("SELECT number FROM models")]
     for number in numbers:
         for table in ("vectors", "missing_vectors"):
@@ -463,7 +463,7 @@ def remove_vectors(catalog: Catalog, positions: Sequence[int]) -> None:
 
 
 def remove_model_vectors(catalog: Catalog) -> None:
-    """Remove vectors, files, and settings without a model, within a transaction."""
+    """Remove vectors and settings of models that no longer exist."""
     for table in _TABLES:
         catalog.execute(f"DELETE FROM {table} WHERE model NOT IN (SELECT number FROM models)")
 
@@ -471,7 +471,7 @@ def remove_model_vectors(catalog: Catalog) -> None:
 def tidy_vectors(
     folder: Path, catalog: Catalog, record: ModelRecord, transaction: Callable[[], Any]
 ) -> None:
-    """Move vectors from the catalog to files if there are many, a file per transaction."""
+    """Move vectors from catalog rows to files if there are many."""
     (count,) = catalog.execute(
         "SELECT count(*) FROM vectors WHERE model = ?", (record.number,)
     ).fetchone()
@@ -493,7 +493,7 @@ def tidy_vectors(
 def compact_vectors(
     folder: Path, catalog: Catalog, record: ModelRecord, transaction: Callable[[], Any]
 ) -> None:
-    """Rewrite the vectors of a model without vectors of deleted documents.
+    """Rewrite the vector files of a model without deleted documents.
 
     Raises
     ------

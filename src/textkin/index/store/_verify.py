@@ -1,4 +1,4 @@
-"""Verification of all files of an index, and repair of segments."""
+"""Verification of all files of an index, and repair of corrupt segments."""
 
 import json
 import zlib
@@ -43,7 +43,7 @@ _TYPES = (str, bytes, int, int, bytes, str, str, str)  # types of a document's c
 
 @dataclass
 class _Findings:
-    """Problems found by a verification.
+    """Problems that a verification found: messages, and repairable segments.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class _Findings:
 
 
 def verify(session: Session, *, repair: bool, progress: ProgressCallback | None) -> None:
-    """Check every file of an index; raise `DamagedIndexError` unless all are intact or repaired."""
+    """Verify all files of an index; raise `DamagedIndexError` for problems left."""
     session.check_usable()
     snapshot = open_snapshot(session.path)  # the newest; not shared with readers of the session
     found = _check_snapshot(snapshot, progress or (lambda _done, _total: None))
@@ -97,7 +97,7 @@ def _vector_problems(session: Session) -> list[str]:
 
 
 def _check_snapshot(snapshot: Snapshot, tell: Callable[[int, int], object]) -> _Findings:
-    """Check the catalog, segments, and models, but not the word vectors.
+    """Verify catalog, segments, and models of a snapshot; return the problems.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _damaged_tables(catalog: Catalog) -> list[str]:
 
 
 def _segment_problem(catalog: Catalog, record: SegmentRecord, segment: Segment | str) -> str | None:
-    """Return the problem of a segment, or None if it is intact."""
+    """Compare a segment with the catalog; return the problem, or None."""
     if isinstance(segment, str):
         return segment
     try:

@@ -1,4 +1,4 @@
-"""Writer of an index, which changes the catalog and then the segments.
+"""`Writer`: changes of the catalog, and then of the segments.
 
 One thread at a time uses the writer, while it holds the writer lock. A change is durable when its
 transaction ends. Segments are written afterwards; if that fails, no data is lost.
@@ -76,7 +76,7 @@ class Outcome(NamedTuple):
 
 
 class Writer:
-    """Writer of documents and models to an index.
+    """Writer of documents, models, and segments; used under the writer lock.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Writer:
         self.close = weakref.finalize(self, self._catalog.close)
 
     def is_of(self, folder: Path) -> bool:
-        """Return True if the catalog in a folder is the open catalog."""
+        """Return True if the folder's catalog is the file that this writer has open."""
         try:
             found = (folder / CATALOG).stat()
         except OSError:
@@ -113,18 +113,18 @@ class Writer:
         return self._catalog.file == (found.st_dev, found.st_ino)
 
     def refresh(self) -> None:
-        """Read the state that other writers have written."""
+        """Reload the totals of the catalog, which other writers may have changed."""
         with translate_errors(self._catalog.path):
             self._state = self._catalog.state()
 
     @property
     def state(self) -> State:
-        """State after the last transaction."""
+        """Totals of the catalog (documents, words, next position) after the last transaction."""
         return self._state
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the body as one atomic transaction."""
+        """Run a ``with`` block as one transaction, and store the new totals."""
         with translate_errors(self._catalog.path):
             try:
                 with self._catalog.transaction():
@@ -145,7 +145,7 @@ class Writer:
         n_threads: int,
         vectors: VectorsByModel | None = None,
     ) -> None:
-        """Insert documents with new IDs, within a transaction."""
+        """Insert documents with new IDs into the catalog, within a transaction."""
         terms = self._terms(n_threads)
         counts = terms.read([content.text for content in contents]).count(n_threads)
         packed, lengths = counts.packed()
@@ -153,7 +153,7 @@ class Writer:
         self._insert(contents, digests, packed, lengths, vectors or {})
 
     def add_counted(self, contents: Sequence[Content], files: CountedFiles) -> None:
-        """Insert documents with new IDs whose words were counted by workers."""
+        """Insert documents whose words were counted by workers, within a transaction."""
         table = self._terms(1).terms
         numbers, _ = table.read_words([files.words]).arrays()
         packed = _core.renumber_counts(files.counts, numbers)
@@ -167,7 +167,7 @@ class Writer:
         lengths: Int64Array,
         vectors: VectorsByModel,
     ) -> None:
-        """Insert documents with their word counts, and new words, into the catalog."""
+        """Insert documents, their word counts, and new words into the catalog."""
         catalog, state = self._catalog, self._state
         assert self._reader is not None
         words = self._reader.terms.words(state.words)
@@ -197,7 +197,7 @@ class Writer:
         self._add_vectors(contents, packed, state.next_position, vectors)
 
     def check_models(self) -> None:
-        """Raise an error if a model that is stored in the folder is corrupt."""
+        """Raise `DamagedIndexError` if an attached model is corrupt."""
         with translate_errors(self._catalog.path):
             for record in model_records(self._catalog).values():
                 if record.damage or self._models.can_apply(record):
@@ -210,7 +210,7 @@ class Writer:
         first: int,
         given: VectorsByModel,
     ) -> None:
-        """Store vectors of newly inserted documents for every model: given or computed."""
+        """Store a vector of each attached model, given or computed, for new documents."""
         records = model_records(self._catalog)
         if not records or not contents:
             return
@@ -232,7 +232,7 @@ class Writer:
             add_vectors(self._folder, self._catalog, record, positions, vectors)
 
     def models(self) -> dict[str, ModelRecord]:
-        """Return the attached models by name."""
+        """Return the records of attached models by name."""
         with translate_errors(self._catalog.path):
             return model_records(self._catalog)
 
@@ -244,7 +244,7 @@ class Writer:
         missing: Sequence[int] = (),
         replaced: ModelRecord | None = None,
     ) -> None:
-        """Record a model whose folder is written, with the vectors of documents.
+        """Store the record of a model and its document vectors, in one transaction.
 
         The same transaction removes the model that it replaces.
 
@@ -281,7 +281,7 @@ class Writer:
                 self.sweep_models()
 
     def detach(self, record: ModelRecord) -> None:
-        """Remove a model with its vectors and files."""
+        """Remove a model, its document vectors, and its files."""
         with self.transaction():
             self._remove_model(record)
         with suppress(OSError):
@@ -292,17 +292,17 @@ class Writer:
         remove_model_vectors(self._catalog)
 
     def missing_positions(self, record: ModelRecord) -> Int64Array:
-        """Return the positions of the documents without a vector of a model."""
+        """Return the positions of documents without a vector of a model."""
         with translate_errors(self._catalog.path):
             return missing_positions(self._catalog, record)
 
     def positions_of(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the positions of the documents that exist."""
+        """Return the positions of the given IDs that exist, by ID."""
         with translate_errors(self._catalog.path):
             return {id: position for id, (position, _) in self._known(ids).items()}
 
     def dtypes(self) -> dict[str, str]:
-        """Return the type of the stored vectors of each intact model, by name."""
+        """Return the dtype of the stored vectors of each intact model, by name."""
         with translate_errors(self._catalog.path):
             return {
                 record.name: vector_settings(self._catalog, record).dtype
@@ -312,13 +312,13 @@ class Writer:
     def set_vectors(
         self, record: ModelRecord, blocks: Iterable[tuple[Int64Array, NDArray[Any]]]
     ) -> None:
-        """Store vectors of existing documents in place of earlier ones, in one transaction."""
+        """Replace the vectors of existing documents in one transaction."""
         with self.transaction():
             for positions, vectors in gathered(blocks):
                 set_vectors(self._folder, self._catalog, record, positions, vectors)
 
     def sweep_models(self) -> None:
-        """Remove the files of models and vectors that are not in the catalog."""
+        """Remove files of models and vectors that the catalog does not list."""
         with translate_errors(self._catalog.path):
             sweep_models(self._folder, list(model_records(self._catalog).values()))
             self._sweep_vectors()
@@ -333,7 +333,7 @@ class Writer:
         n_threads: int,
         vectors: VectorsByModel | None = None,
     ) -> Outcome:
-        """Insert or replace documents, within a transaction; for equal IDs, the last one.
+        """Insert documents, or replace documents with the same IDs, within a transaction.
 
         Vectors of an unchanged document replace its earlier vectors of the same models.
         """
@@ -358,24 +358,24 @@ class Writer:
         return Outcome(len(new) - len(replaced), len(replaced), len(same))
 
     def delete(self, ids: Sequence[str]) -> int:
-        """Delete documents, within a transaction; return the number deleted."""
+        """Delete documents by ID, within a transaction; return the number deleted."""
         positions = [position for position, _ in self._known(ids).values()]
         self._remove(positions)
         return len(positions)
 
     def missing(self, ids: Iterable[str]) -> list[str]:
-        """Return the IDs without a document."""
+        """Return the given IDs that do not exist in the catalog."""
         wanted = list(ids)
         known = self._known(wanted)
         return [id for id in wanted if id not in known]
 
     def ids(self) -> Iterator[str]:
-        """Yield the IDs of all documents."""
+        """Yield the IDs of all documents in the order of insertion."""
         for (id,) in self._catalog.execute("SELECT id FROM documents ORDER BY position"):
             yield id
 
     def tidy(self) -> None:
-        """Write a segment of added documents if there are enough, and merge small segments."""
+        """Write enough new documents to a segment, and merge small segments."""
         with translate_errors(self._catalog.path):
             state = self._state
             if (
@@ -393,7 +393,7 @@ class Writer:
         return [record for record in model_records(self._catalog).values() if not record.damage]
 
     def compact(self) -> None:
-        """Merge all segments, and release the space of deleted documents."""
+        """Merge all segments, and free the disk space of deleted documents."""
         with translate_errors(self._catalog.path):
             self._segments.compact()
             for record in self._intact_models():
@@ -405,7 +405,7 @@ class Writer:
             self._state = self._catalog.state()
 
     def repair(self, records: Sequence[SegmentRecord]) -> None:
-        """Rebuild segments from the catalog if the catalog still lists them."""
+        """Rebuild the given segments, except segments that the catalog no longer lists."""
         with translate_errors(self._catalog.path):
             named = {record.number for record in self._catalog.segments()}
             self._segments.repair([record for record in records if record.number in named])
@@ -414,7 +414,7 @@ class Writer:
             self._state = self._catalog.state()
 
     def _known(self, ids: Iterable[str]) -> dict[str, tuple[int, bytes]]:
-        """Return position and digest of each ID that the catalog contains."""
+        """Return position and content hash of each ID that exists."""
         found: dict[str, tuple[int, bytes]] = {}
         left = filter(is_text, ids)
         while some := list(islice(left, _IDS)):
@@ -447,7 +447,7 @@ class Writer:
         )
 
     def _terms(self, n_threads: int) -> TermReader:
-        """Return the text reader, after loading all words of the catalog into it.
+        """Return the text reader, with all words of the catalog loaded.
 
         The words always come from the catalog, because a corrupt segment could assign an ID to the
         wrong word.

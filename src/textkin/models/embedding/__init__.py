@@ -1,1 +1,1 @@
-"""Training of word vectors and paragraph vectors."""
+"""Training of word vectors (word2vec) and paragraph vectors (doc2vec)."""

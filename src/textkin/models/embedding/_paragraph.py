@@ -1,4 +1,4 @@
-"""Paragraph vectors: document vectors trained together with words, and inferred for new texts."""
+"""`ParagraphVector` (doc2vec): document vectors trained together with word vectors."""
 
 import hashlib
 from typing import Any, ClassVar, Literal, Self
@@ -48,7 +48,7 @@ _MOST_TOKENS = 2.0**59  # half of the limit of the core, since the sum is in flo
 class ParagraphVector(
     ClassNamePrefixFeaturesOutMixin, SavedEstimator, TransformerMixin, BaseEstimator
 ):
-    """Document vectors that are trained to predict the words of their documents (doc2vec).
+    """Document vectors trained to predict the words of their documents (doc2vec).
 
     Each document of `fit` has a vector that is trained like a word vector. A new document gets one
     by the same training, while all other numbers stay as `fit` left them.
@@ -218,7 +218,7 @@ class ParagraphVector(
     def fit(
         self, X: CorpusLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Train the vectors of documents and words.
+        """Train the vectors of the documents and of their words.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class ParagraphVector(
     def fit_transform(
         self, X: CorpusLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Float32Array:
-        """Train, and return the trained vectors, which `transform` only approximates.
+        """Train on documents, and return their trained vectors.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class ParagraphVector(
         return self.fit(X, y, progress=progress).document_vectors_.copy()
 
     def transform(self, X: CorpusLike, *, progress: ProgressCallback | None = None) -> Float32Array:
-        """Infer the vectors of documents, each independently of the others.
+        """Infer a vector for each document, independently of the other documents.
 
         Parameters
         ----------
@@ -346,7 +346,7 @@ class ParagraphVector(
         return (total / self.n_inferences).astype(np.float32)
 
     def coverage(self, X: CorpusLike) -> Float64Array:
-        """Compute the share of known words in each document.
+        """Return the fraction of words that are in the vocabulary, per document.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ class ParagraphVector(
         return shares
 
     def word_vectors(self) -> WordVectors:
-        """Return the word vectors that were trained together with the documents.
+        """Return the word vectors trained together with the document vectors.
 
         Returns
         -------
@@ -475,7 +475,7 @@ class ParagraphVector(
 
 
 def _text_seeds(known: KnownWords, seed: int, number: int) -> tuple[UInt64Array, UInt64Array]:
-    """Compute seeds of the initial vector and of the sampling of each document from its words."""
+    """Return two random seeds per document, computed from its words: start, sampling."""
     key = seed.to_bytes(8, "little") + number.to_bytes(8, "little")
     ids = known.ids.astype("<i4", copy=False)
     digests = b"".join(
@@ -487,7 +487,7 @@ def _text_seeds(known: KnownWords, seed: int, number: int) -> tuple[UInt64Array,
 
 
 def _part_of(progress: ProgressCallback | None, number: int, parts: int) -> ProgressCallback | None:
-    """Return a progress callback for one of `parts` equal parts of the work."""
+    """Return a progress callback for part `number` of `parts` equal parts of the work."""
     if progress is None or parts == 1:
         return progress
     return lambda done, total: progress(number * total + done, parts * total)

@@ -1,4 +1,4 @@
-"""Training of vectors: settings that all models share, and the call of the core."""
+"""Training of word and document vectors: settings, and the call of the core."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +63,7 @@ _BITS = 2**64 - 1
 def keep_probabilities(
     counts: Int64Array, subsample: float, rule: SubsampleRule = "released"
 ) -> Float32Array:
-    """Compute the probability to keep each word, from relative frequency f and threshold t.
+    """Compute the probability that subsampling keeps a token, for each word.
 
     "released": (sqrt(f / t) + 1) t / f, as in the released C code of word2vec and in gensim;
     "paper": sqrt(t / f), as in Mikolov et al. (2013). Both are at most 1; with t = 0, all are 1.
@@ -78,7 +78,7 @@ def keep_probabilities(
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Settings of a training.
+    """Settings of word2vec or doc2vec training, such as window, loss, and epochs.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Training:
     _constraints: ClassVar[dict[str, Constraint]] = SETTINGS
 
     def check(self) -> None:
-        """Raise if a setting is invalid, or settings contradict each other."""
+        """Raise if a training setting is invalid, or if two settings contradict each other."""
         check_params(self)
         if self.min_learning_rate > self.learning_rate:
             raise ParameterError(
@@ -117,7 +117,7 @@ class Training:
             )
 
     def outputs_for(self, n_words: int) -> int:
-        """Return the number of output vectors: words, or inner nodes of a Huffman tree."""
+        """Return the number of output vectors: one per word, or per inner Huffman node."""
         return n_words - 1 if self.loss == "hierarchical" else n_words
 
     def train(
@@ -131,7 +131,7 @@ class Training:
         n_threads: int,
         progress: ProgressCallback | None,
     ) -> None:
-        """Train all tables in place; an interrupted call leaves them unchanged.
+        """Train word, output, and document vectors in place; unchanged if interrupted.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Training:
         n_threads: int,
         progress: ProgressCallback | None,
     ) -> None:
-        """Train only documents, in place, each with its own random seed.
+        """Train the vectors of new documents in place, with fixed word vectors.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class Training:
             )
 
     def _arguments(self, counts: Int64Array) -> dict[str, Any]:
-        """Return the arguments that training and inference in the core share."""
+        """Return the arguments of the core's functions for training and inference."""
         negative = 0 if self.loss == "hierarchical" else int(self.n_negative)
         return {
             "layer": _core.OutputLayer(counts, negative),
@@ -202,7 +202,7 @@ class Training:
 
     @contextmanager
     def _explain_divergence(self) -> Iterator[None]:
-        """Add the name of the parameter to an error of the core."""
+        """Re-raise the core's error for diverged training with the parameter to change."""
         try:
             yield
         except ValueError as error:
@@ -216,19 +216,19 @@ class Training:
 
 
 def seed_of(random_state: int | RandomState | None) -> int:
-    """Return a random seed of 63 bits, from a `random_state`."""
+    """Return a random 63-bit integer seed from a `random_state`."""
     drawn: Any = check_random_state(random_state).randint(0, 2**63 - 1, dtype=np.int64)
     return int(drawn)
 
 
 def mix_seeds(seed: int, start: int, number: int) -> UInt64Array:
-    """Compute seeds for `number` rows starting at row `start`: splitmix64, by counter."""
+    """Return one random seed for each row number from `start` on (splitmix64)."""
     counter = np.arange(start + 1, start + number + 1, dtype=np.uint64)
     return _splitmix(np.uint64(seed & _BITS) + counter * np.uint64(_GOLDEN))
 
 
 def random_rows(seeds: UInt64Array, dimension: int) -> Float32Array:
-    """Compute a row for each seed, uniform in (-0.5 / d, 0.5 / d); no number is 0.
+    """Return a random vector for each seed, uniform in (-0.5 / d, 0.5 / d) and never 0.
 
     A row depends only on its own seed, and is bit-identical with any version of NumPy.
     """
@@ -241,7 +241,7 @@ def random_rows(seeds: UInt64Array, dimension: int) -> Float32Array:
 
 
 def _splitmix(state: UInt64Array) -> UInt64Array:
-    """Mix bits like splitmix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    """Apply the splitmix64 hash (Steele, Lea and Flood, OOPSLA 2014) to 64-bit integers."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed_bits: UInt64Array = state ^ (state >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""Corpus for training: its frequent words, and each text as word IDs in order."""
+"""Training corpus of word2vec: selected words, and each text as a sequence of word IDs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _Block: TypeAlias = tuple[Int32Array, Int64Array]  # word IDs, and offsets of th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """Corpus over the learned words.
+    """Training corpus: vocabulary with counts, and texts as sequences of word IDs.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def read_corpus(
     n_threads: int,
     name: str = "corpus",
 ) -> Corpus:
-    """Read a corpus once, and select its words.
+    """Tokenize a corpus once, select its vocabulary, and return it as word IDs.
 
     Memory: four bytes per token, and a batch of texts. The result is the same for any number of
     threads.
@@ -105,7 +105,7 @@ def read_corpus(
 def _join_blocks(
     blocks: list[_Block], chosen: Int32Array, totals: Int64Array, n_documents: int
 ) -> tuple[Int32Array, Int64Array]:
-    """Concatenate all blocks, with IDs of the selected words; free each block on the way."""
+    """Concatenate blocks of word IDs, renumbered by the vocabulary; free each block."""
     column_of = np.full(len(totals), -1, np.int32)
     column_of[chosen] = np.arange(len(chosen), dtype=np.int32)
     ids = np.empty(int(totals[chosen].sum()), np.int32)
@@ -123,7 +123,7 @@ def _join_blocks(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownWords:
-    """Documents as IDs of a given vocabulary.
+    """Documents as sequences of word IDs of a given vocabulary.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def known_words(
     n_threads: int,
     name: str = "X",
 ) -> KnownWords:
-    """Read documents as IDs of a vocabulary; unknown words are only counted."""
+    """Convert documents to word IDs of a vocabulary; unknown words are dropped and counted."""
     documents = _Documents(corpus, stop_words, lowercase, n_threads, name)
     columns = ColumnFinder(vocabulary, documents.reader)
     ids, known, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
@@ -168,7 +168,7 @@ def _without_unknown(ids: Int32Array, offsets: Int64Array) -> _Block:
 
 
 class _Documents:
-    """Batches of documents as word IDs; can be iterated once."""
+    """Single-use iterator over batches of documents as word IDs."""
 
     def __init__(
         self, corpus: CorpusLike, stop_words: StopWords, lowercase: bool, n_threads: int, name: str
@@ -197,7 +197,7 @@ class _Documents:
             yield self.reader.read(batch).arrays()
 
     def _check_documents(self) -> Iterator[Any]:
-        """Yield each document; raise unless all are texts, or all are lists, like the first one."""
+        """Yield the documents; raise if texts and token lists are mixed."""
         wanted = "texts" if self._are_texts else "lists of words"
         for position, given in enumerate(self._given):
             document = text_of(given)
@@ -212,7 +212,7 @@ class _Documents:
             yield document
 
     def _number_tokens(self, tokens: Tokens) -> _Block:
-        """Return tokens as IDs of the reader's words, without stop words and unknown words."""
+        """Convert a block of tokens to word IDs, without stop words and unknown words."""
         names = list(tokens.vocabulary.words)
         ids, offsets = np.asarray(tokens.ids), np.asarray(tokens.offsets)
         if len(ids) and not -1 <= ids.min() <= ids.max() < len(names):
@@ -237,7 +237,7 @@ class _Documents:
 
 
 def _word_list(document: object, name: str, position: int) -> list[str]:
-    """Return the words of a document; raise if they are not strings."""
+    """Return the tokens of a document as a list; raise TypeError if one is not a string."""
     if isinstance(document, list | tuple) or (
         isinstance(document, np.ndarray) and document.ndim == 1 and document.dtype.kind in "OU"
     ):
@@ -286,7 +286,7 @@ def _check_corpus_type(corpus: Any, name: str) -> None:  # noqa: ANN401 (whateve
 def _too_few(
     name: str, n_documents: int, met: int, counts: Int64Array, words: list[str], min_count: int
 ) -> ValueError:
-    """Create the error for a corpus with fewer than two words, with the option to change."""
+    """Create the error for a training corpus with fewer than two distinct words."""
     texts = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
     if met == 0:
         return hinted(

@@ -1,4 +1,4 @@
-"""Word2vec: training of word vectors on your own text."""
+"""Training of word vectors on your own texts (word2vec)."""
 
 from typing import Literal
 
@@ -45,7 +45,7 @@ def train_word_vectors(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> WordVectors:
-    """Train word vectors on a corpus with word2vec.
+    """Train word vectors on a corpus with word2vec, and return them.
 
     Words that occur among the same words get vectors in similar directions. Training needs
     millions of words of text to match vectors that were trained on billions. It pays off in fields
@@ -192,7 +192,7 @@ def train_on_corpus(
     n_threads: int,
     progress: ProgressCallback | None,
 ) -> WordVectors:
-    """Train word vectors on a corpus from `read_corpus`."""
+    """Train word vectors on a `Corpus` from `read_corpus`, and return them."""
     if not (np.diff(corpus.offsets) > 1).any():
         raise hinted(
             ValueError,
@@ -208,7 +208,7 @@ def train_on_corpus(
 def word_training(
     *, architecture: Literal["skipgram", "cbow"], learning_rate: float | None, **others: object
 ) -> Training:
-    """Create and check the settings of a training of word vectors."""
+    """Return the validated settings of a word2vec training."""
     one_of(*_LEARNING_RATES).check("architecture", architecture)
     rate = _LEARNING_RATES[architecture] if learning_rate is None else learning_rate
     training = Training(mode=architecture, learning_rate=rate, **others)  # type: ignore[arg-type]
@@ -217,7 +217,7 @@ def word_training(
 
 
 def check_words(dimension: object, min_count: object, max_words: object, lowercase: object) -> None:
-    """Check the parameters that select words and set the dimension; raise if one is invalid."""
+    """Raise if the dimension or a parameter that selects the vocabulary is invalid."""
     integer(1, 100_000).check("dimension", dimension)
     integer(1).check("min_count", min_count)
     (one_of(None) | integer(2)).check("max_words", max_words)

@@ -1,4 +1,4 @@
-"""WTMF over blocks: the sweep solves for texts block by block, and for words in groups.
+"""WTMF on blocks of texts: alternating least squares as tasks on workers.
 
 The half sweep over texts needs only the words: they are sent with the function, and the texts of a
 block are stored on the shelf. The half sweep over words needs, for each word, the products of all
@@ -31,7 +31,7 @@ _PARTS = "starts", "texts", "weights"
 
 
 def fit_wtmf(wtmf: WTMF, passes: Passes, memory: int, progress: ProgressCallback | None) -> None:
-    """Fit WTMF by exact alternating least squares; see `WTMF.fit`."""
+    """Fit WTMF to blocks of texts by alternating least squares, with the result of `WTMF.fit`."""
     found = survey(passes, wtmf)
     if not found.largest > 0:
         raise ValueError("X must have words with weights other than 0; got none.")
@@ -45,7 +45,7 @@ def fit_wtmf(wtmf: WTMF, passes: Passes, memory: int, progress: ProgressCallback
 
 
 def groups_of(frequencies: Int64Array, n_components: int, memory: int) -> list[tuple[int, int]]:
-    """Split words into ranges of about equal work, whose sums fit into `memory` bytes."""
+    """Split the words into ranges of equal work, each within `memory` bytes of sums."""
     n_words = len(frequencies)
     width = -(-n_components // 8) * 8  # row length in a table of the core
     most = max(1, memory // (16 * width * (n_components + 1)))  # rows are copied once
@@ -62,7 +62,7 @@ def groups_of(frequencies: Int64Array, n_components: int, memory: int) -> list[t
 
 
 class BlockALS:
-    """Back end of WTMF for bags in blocks; see `ALSBackend`.
+    """Alternating least squares for WTMF over blocks of texts; see `ALSBackend`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class BlockALS:
             pass
 
     def solve_texts(self) -> float:
-        """Solve for all texts with the words fixed; return the objective."""
+        """Update all text vectors by least squares, with fixed word vectors; return the loss."""
         n = self.problem.n_components
         self._sweep += 1
         words = self.words[:, :n].copy()
@@ -110,7 +110,7 @@ class BlockALS:
         return objective
 
     def solve_words(self) -> float:
-        """Solve for all words with the texts fixed; return the objective."""
+        """Update all word vectors by least squares, with fixed text vectors; return the loss."""
         n = self.problem.n_components
         objective = self.problem.regularization * float(np.trace(self._gram))
         work = _Words(self._frame, self._sweep, self._gram)
@@ -124,7 +124,7 @@ class BlockALS:
 
 @dataclass(frozen=True, slots=True)
 class _ALSPasses:
-    """Shelf and problem, which all tasks of a fit share."""
+    """Shared folder and factorization problem, used by all tasks of a fit."""
 
     shelf: Shelf
     problem: ALSProblem
@@ -133,7 +133,7 @@ class _ALSPasses:
 
 @dataclass(frozen=True, slots=True)
 class _Transpose:
-    """Task that stores the transpose of a block: the texts and weights of each word."""
+    """Task that transposes a block of texts (to texts by word), and stores it."""
 
     frame: _ALSPasses
 
@@ -146,7 +146,7 @@ class _Transpose:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Task that solves for the texts of a block, and returns its share of the objective."""
+    """Task that updates the text vectors of a block, and returns its share of the loss."""
 
     frame: _ALSPasses
     sweep: int
@@ -168,7 +168,7 @@ class _Texts:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Task that solves for a range of words, and returns its share of the objective."""
+    """Task that updates the vectors of a range of words, and returns its share of the loss."""
 
     frame: _ALSPasses
     sweep: int
@@ -188,14 +188,14 @@ class _Words:
         return objective, found
 
     def _entries(self, number: int, group: tuple[int, int]) -> list[Any]:
-        """Return the entries of the words in a block: row offsets, texts, and weights."""
+        """Return the entries of a range of words in one block: offsets, texts, and weights."""
         starts, places, weights = (self.frame.shelf.map(f"{name}-{number}") for name in _PARTS)
         starts = np.array(starts[group[0] : group[1] + 1])
         own = slice(starts[0], starts[-1])
         return [starts - starts[0], places[own], weights[own]]
 
     def _entries_of_words(self, group: tuple[int, int]) -> Int64Array:
-        """Count the texts that contain each word."""
+        """Count the texts that contain each word of the range, over all blocks."""
         counts = np.zeros(group[1] - group[0], dtype=np.int64)
         for number in range(self.frame.n_blocks):
             starts = self.frame.shelf.map(f"starts-{number}")
@@ -203,7 +203,7 @@ class _Words:
         return counts
 
     def _solve_rare(self, sums: "_WordSums", found: Float64Array) -> float:
-        """Solve for words whose texts were kept, as one machine does; return the objective."""
+        """Update the vectors of rare words from their texts; return their share of the loss."""
         if not len(sums.rows):
             return 0.0
         problem, n = self.frame.problem, self.frame.problem.n_components
@@ -230,7 +230,7 @@ class _Words:
 
 
 class _WordSums:
-    """Data to solve for words: texts of rare words, and sums of products for frequent words."""
+    """Inputs of the word update: texts of rare words, and summed products of frequent words."""
 
     def __init__(self, counts: Int64Array, n_components: int, dtype: Any) -> None:  # noqa: ANN401
         self.counts, self.n = counts, n_components
@@ -246,7 +246,7 @@ class _WordSums:
         self.weights = np.zeros(len(self.rows), dtype=dtype)
 
     def add(self, starts: Int64Array, places: Any, weights: Any, texts: Any) -> None:  # noqa: ANN401
-        """Add the data of the texts of a block."""
+        """Add the texts of one block to the inputs of the word update."""
         sizes = np.diff(starts)
         words = np.repeat(np.arange(len(sizes)), sizes)
         entries = np.flatnonzero(self.rare[words])

@@ -1,4 +1,4 @@
-"""Alternating least squares for WTMF in the compiled core, and the interface of its back ends."""
+"""Alternating least squares for WTMF in the core, and the interface of its back ends."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ _LARGEST_FLOAT = 1e12  # largest weight for float32; sums of squares stay in ran
 
 @dataclass(frozen=True, slots=True)
 class ALSProblem:
-    """Weights, size, and precision of a factorization, the same for every back end."""
+    """Missing-word weight, regularization, size, and precision of a WTMF factorization."""
 
     n_components: int
     missing_weight: float
@@ -26,7 +26,7 @@ class ALSProblem:
     dtype: Any
 
     def solver(self, factors: Any, gram: Float64Array | None = None) -> Any:  # noqa: ANN401 (core)
-        """Return the solver of the core for one side.
+        """Create the core's least-squares solver for given fixed factors.
 
         Parameters
         ----------
@@ -41,7 +41,7 @@ class ALSProblem:
 
 
 class ALSBackend(Protocol):
-    """Factorization during a fit, with a back end for each storage of the texts.
+    """Interface of a WTMF factorization in progress: updates of text and word vectors.
 
     `_als_reference.ReferenceALS` defines what each method returns.
     """
@@ -50,16 +50,16 @@ class ALSBackend(Protocol):
     words: Any  # vectors of the words, a table of the core
 
     def solve_texts(self) -> float:
-        """Solve for all texts with the words fixed; return the objective."""
+        """Update all text vectors by least squares, with fixed word vectors; return the loss."""
         ...
 
     def solve_words(self) -> float:
-        """Solve for all words with the texts fixed; return the objective."""
+        """Update all word vectors by least squares, with fixed text vectors; return the loss."""
         ...
 
 
 class CoreALS:
-    """Back end of WTMF for bags in memory; see `ALSBackend`.
+    """Alternating least squares for WTMF in the core, for bags in memory.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class CoreALS:
         self.texts = table_of(np.zeros((bags.shape[0], problem.n_components)), problem.dtype)
 
     def solve_texts(self) -> float:
-        """Solve for all texts with the words fixed; return the objective."""
+        """Update all text vectors by least squares, with fixed word vectors; return the loss."""
         return self._solve(self.words, self._by_text, self.texts)
 
     def solve_words(self) -> float:
-        """Solve for all words with the texts fixed; return the objective."""
+        """Update all word vectors by least squares, with fixed text vectors; return the loss."""
         return self._solve(self.texts, self._by_word, self.words)
 
     def _solve(self, factors: Any, entries: tuple[Any, Any, Any], out: Any) -> float:  # noqa: ANN401
@@ -92,7 +92,7 @@ class CoreALS:
 
 
 def precision_for(dtype: Any, size: int, values: Any) -> Any:  # noqa: ANN401 (float32 or float64)
-    """Return float32 for a large model of moderate float32 weights, and float64 otherwise."""
+    """Return float32 for a large model of moderate float32 weights, otherwise float64."""
     single = dtype == np.float32 and size > _SMALL
     in_range = single and np.abs(values).max(initial=0) <= _LARGEST_FLOAT
     return np.float32 if in_range else np.float64

@@ -1,4 +1,4 @@
-"""Reference implementation of alternating least squares for WTMF, in NumPy and float64.
+"""Reference implementation of alternating least squares for WTMF in NumPy.
 
 Tests compare every back end with these functions; nothing else uses them.
 
@@ -22,7 +22,7 @@ __all__ = ["ReferenceALS", "objective", "orthogonal_step", "solve_rows"]
 def solve_rows(
     bags: Bags, factors: Float64Array, missing_weight: float, regularization: float
 ) -> Float64Array:
-    """Solve for the vector of each row, with the vectors of the columns fixed.
+    """Solve the regularized least-squares problem of each row's vector, for fixed factors.
 
     ::
 
@@ -62,7 +62,7 @@ def objective(
     missing_weight: float,
     regularization: float,
 ) -> float:
-    """Compute sum_ij W_ij (P_i . Q_j - X_ij)^2 + lambda ||P||^2 + lambda ||Q||^2.
+    """Compute the WTMF loss: weighted squared errors plus lambda (||P||^2 + ||Q||^2).
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def objective(
 
 
 def orthogonal_step(words: Float64Array, step: float) -> Float64Array:
-    """Compute P - alpha (P P^T - c I) P, with c = tr(P P^T) / K, as rows of words.
+    """Take a gradient step that makes the dimensions of the word vectors P orthogonal.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def orthogonal_step(words: Float64Array, step: float) -> Float64Array:
 
 
 def _dense(bags: Bags, missing_weight: float) -> tuple[Float64Array, Float64Array]:
-    """Return W and X as dense arrays; a stored zero has weight 1 in W."""
+    """Return the weights W and values X of bags as dense arrays."""
     weights = np.full(bags.shape, float(missing_weight))
     values = np.zeros(bags.shape)
     at = row_indices(bags), bags.indices
@@ -106,7 +106,7 @@ def _dense(bags: Bags, missing_weight: float) -> tuple[Float64Array, Float64Arra
 
 
 class ReferenceALS:
-    """Back end of WTMF that calls the reference implementation in this module.
+    """Alternating least squares for WTMF that calls the NumPy reference functions.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ class ReferenceALS:
         self._texts = np.zeros((bags.shape[0], problem.n_components))
 
     def solve_texts(self) -> float:
-        """Solve for all texts; return the objective."""
+        """Update all text vectors by least squares, with fixed word vectors; return the loss."""
         weights = self.problem.missing_weight, self.problem.regularization
         words = self._words()
         self._texts = solve_rows(self._bags, words, *weights)
         return objective(self._bags, self._texts, words, *weights)
 
     def solve_words(self) -> float:
-        """Solve for all words; return the objective."""
+        """Update all word vectors by least squares, with fixed text vectors; return the loss."""
         weights = self.problem.missing_weight, self.problem.regularization
         self.words = table_of(solve_rows(self._by_word, self._texts, *weights), np.float64)
         return objective(self._bags, self._texts, self._words(), *weights)

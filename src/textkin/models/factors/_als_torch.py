@@ -1,4 +1,4 @@
-"""Half a sweep of alternating least squares for weighted factorization in torch, in row batches.
+"""Alternating least squares for WTMF in torch, for GPUs.
 
 The equations are the same as in `FactorSolver` of the core. Let G = w_m F^T F + lambda I = L L^T,
 and for a row of the bags with n entries, let A be the rows of F L^-T at its entries, and x its
@@ -40,7 +40,7 @@ _MOST_BYTES = 2**30  # maximum batch size, in bytes; larger batches are not fast
 
 @dataclass(frozen=True, slots=True)
 class _Short:
-    """Rows of similar length, padded to equal length."""
+    """Rows with few entries, padded to the same length for one batched solve."""
 
     rows: torch.Tensor  # (n,)
     columns: torch.Tensor  # (n, length): `n_factors` for padding
@@ -58,7 +58,7 @@ class _Long:
 
 
 class DeviceBags:
-    """Rows of bags, sorted for `half_sweep`; they stay on the device if they fit.
+    """Rows of bags grouped by length for `half_sweep`, on the GPU if they fit.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class DeviceBags:
         self.long = _Long(*(tensor_of(part, home) for part in (rows, starts, *parts)))
 
     def batches(self) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-        """Yield short rows, their columns and their values, on the device."""
+        """Yield batches of short rows: row numbers, columns, and values, on the GPU."""
         size = self.long.values.element_size()
         for group in self.short:
             length = group.columns.shape[1]
@@ -134,13 +134,13 @@ class DeviceBags:
                 )
 
     def long_blocks(self) -> Iterator[slice]:
-        """Yield ranges of long rows whose systems fit in half the memory."""
+        """Yield ranges of long rows whose linear systems fit in half of the GPU memory."""
         step = max(1, self._left // 2 // (8 * 4 * self.k**2))
         for start in range(0, len(self.long.rows), step):
             yield slice(start, min(start + step, len(self.long.rows)))
 
     def pieces(self, rows: slice) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
-        """Yield pieces of long rows, as many at a time as fit in half of the memory."""
+        """Yield groups of pieces of long rows that fit in half of the GPU memory."""
         size = self.long.values.element_size()
         step = max(1, self._left // 2 // (2 * (PIECE * self.k + self.k**2) * size))
         first, end = int(self.long.starts[rows.start]), int(self.long.starts[rows.stop])
@@ -161,7 +161,7 @@ def _padded(
     values: NDArray[Any],
     filler: int,
 ) -> tuple[Int64Array, NDArray[Any]]:
-    """Copy the entries of rows to a table with `length` columns; fill the rest."""
+    """Copy the entries of rows to tables with `length` columns, padded with `filler`."""
     steps = np.arange(length)
     real = steps < sizes[:, np.newaxis]
     places = np.where(real, at[:, np.newaxis] + steps, 0)
@@ -174,7 +174,7 @@ def _padded(
 def half_sweep(
     factors: torch.Tensor, bags: DeviceBags, missing: float, regularization: float
 ) -> tuple[torch.Tensor, float]:
-    """Solve for all rows with the factors fixed: half of a sweep of least squares.
+    """Update the vectors of all rows by least squares, with fixed factors; return the loss too.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def half_sweep(
 
 
 def _gram_of(factors: torch.Tensor) -> torch.Tensor:
-    """Compute F^T F in double."""
+    """Compute the Gram matrix F^T F of factors in float64."""
     k = factors.shape[1]
     gram = torch.zeros((k, k), dtype=torch.float64, device=factors.device)
     for start in range(0, len(factors), _GRAM_ROWS):
@@ -232,7 +232,7 @@ def _gram_of(factors: torch.Tensor) -> torch.Tensor:
 def _solved_short(
     rows: torch.Tensor, values: torch.Tensor, weight: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Solve for y of rows with few entries; return y and A^T x."""
+    """Solve the least-squares systems of rows with few entries; return solutions and A^T x."""
     systems = weight * (rows @ rows.mT)
     systems.diagonal(dim1=1, dim2=2).add_(1)
     z = _solved(systems, values)
@@ -243,7 +243,7 @@ def _solved_short(
 def _solved_long(
     placed: torch.Tensor, bags: DeviceBags, block: slice, weight: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Solve for y of rows with many entries in double; return y and A^T x."""
+    """Solve the systems of rows with many entries in float64; return solutions and A^T x."""
     size, k = block.stop - block.start, bags.k
     grams = torch.zeros((size, k * k), dtype=torch.float64, device=bags.place)
     aims = torch.zeros((size, k), dtype=torch.float64, device=bags.place)
@@ -262,7 +262,7 @@ def _solved_long(
 
 
 def _solved(systems: torch.Tensor, sides: torch.Tensor) -> torch.Tensor:
-    """Solve positive definite systems; a system that overflows gets NaN."""
+    """Solve a batch of positive definite systems; a system that overflows gives NaN."""
     lower, info = torch.linalg.cholesky_ex(systems)
     found = torch.cholesky_solve(sides[..., None], lower)[..., 0]
     found[info != 0] = float("nan")
@@ -270,7 +270,7 @@ def _solved(systems: torch.Tensor, sides: torch.Tensor) -> torch.Tensor:
 
 
 class TorchALS:
-    """Back end of WTMF on a device; see `ALSBackend`.
+    """Alternating least squares for WTMF in torch on a device; see `ALSBackend`.
 
     Parameters
     ----------
@@ -313,13 +313,13 @@ class TorchALS:
         self._texts: Any = None
 
     def solve_texts(self) -> float:
-        """Solve for all texts with the words fixed; return the objective."""
+        """Update all text vectors by least squares, with fixed word vectors; return the loss."""
         words = tensor_of(self.words[:, : self.problem.n_components], self._place)
         self._texts, objective = self._half_sweep(words, self._by_text)
         return objective
 
     def solve_words(self) -> float:
-        """Solve for all words with the texts fixed; return the objective."""
+        """Update all word vectors by least squares, with fixed text vectors; return the loss."""
         found, objective = self._half_sweep(self._texts, self._by_word)
         self.words = table_of(found.cpu().numpy(), self.problem.dtype)
         return objective

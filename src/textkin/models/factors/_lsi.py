@@ -1,4 +1,4 @@
-"""Latent semantic indexing: documents and words in the space of the largest singular vectors."""
+"""`LSI`: document vectors from a truncated singular value decomposition of bags."""
 
 from typing import ClassVar, Literal, Self
 
@@ -26,7 +26,7 @@ __all__ = ["LSI"]
 
 
 class LSI(HasWordVectors, BagModel):
-    """Document vectors by a truncated singular value decomposition of bags.
+    """Latent semantic indexing: document vectors by a truncated SVD of bags of words.
 
     Words that occur in the same documents share directions, so documents can be similar without a
     common word. Also called latent semantic analysis.
@@ -122,7 +122,7 @@ class LSI(HasWordVectors, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Compute the singular vectors.
+        """Compute the largest singular values and vectors of the bags.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class LSI(HasWordVectors, BagModel):
         return svd.components_, svd.singular_values_
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Compute the vector a^T U_k of each document.
+        """Return the projection a^T U_k of each bag a on the word singular vectors.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class LSI(HasWordVectors, BagModel):
 def _settled(
     components: Float64Array, singular_values: Float64Array, largest_side: int
 ) -> tuple[Float64Array, Float64Array]:
-    """Sort dimensions by singular value, fix signs, and set dimensions beyond the rank to 0."""
+    """Sort singular vectors by singular value, fix signs, and set vectors beyond the rank to 0."""
     order = np.argsort(-singular_values, kind="stable")
     components, singular_values = components[order], singular_values[order]
     noise = singular_values[0] * largest_side * np.finfo(np.float64).eps

@@ -1,4 +1,4 @@
-"""Weighted textual matrix factorization: vectors of short texts that also use missing words."""
+"""`WTMF`: weighted textual matrix factorization of short texts."""
 
 import warnings
 from dataclasses import replace
@@ -40,7 +40,7 @@ _FLOAT64_HINT = {True: ", or pass float64", False: ""}
 
 
 class WTMF(HasWordVectors, BagModel):
-    """Vectors of short texts by a matrix factorization that gives missing words a small weight.
+    """Vectors of short texts by a weighted factorization that also models missing words.
 
     The few words of a sentence hardly determine its topic. The many words that it does not contain
     add information: they say what the sentence is not about.
@@ -178,7 +178,7 @@ class WTMF(HasWordVectors, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the vectors of the words.
+        """Learn the word vectors by alternating least squares.
 
         Parameters
         ----------
@@ -229,14 +229,14 @@ class WTMF(HasWordVectors, BagModel):
         )
 
     def _start(self, n_words: int) -> Float64Array:
-        """Sample the initial word vectors."""
+        """Return random initial word vectors, one row per word."""
         random = check_random_state(self.random_state)
         return np.asarray(random.standard_normal((n_words, self.n_components)))
 
     def _fit_backend(
         self, backend: ALSBackend, largest: float, progress: ProgressCallback | None
     ) -> None:
-        """Run sweeps until convergence, and set the fitted attributes."""
+        """Run sweeps of least squares until the loss converges; set the fitted attributes."""
         objectives: list[float] = []
         converged = False
         while not converged and len(objectives) < 2 * self.max_iter:
@@ -265,7 +265,7 @@ class WTMF(HasWordVectors, BagModel):
         self.converged_ = bool(converged)
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Compute the vectors of texts, with the vectors of the words fixed.
+        """Compute the least-squares vector of each text, with the fitted word vectors.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class WTMF(HasWordVectors, BagModel):
         *,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the cosine of all pairs of rows of two collections.
+        """Return the matrix of cosines between the text vectors of `X` and of `Y`.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class WTMF(HasWordVectors, BagModel):
     def paired(
         self, X: BagsLike, Y: BagsLike, *, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Compute the cosine of each text with the text in the same row of another collection.
+        """Return the cosine between text i of `X` and text i of `Y`, for each i.
 
         Parameters
         ----------
@@ -364,7 +364,7 @@ class WTMF(HasWordVectors, BagModel):
         return self.components_.T
 
     def _solver(self, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 (that of bags)
-        """Return the cached solver for new texts, and its dtype.
+        """Return the cached least-squares solver for new texts, and its dtype.
 
         Only the words determine the dtype: the vector of a text does not depend on its batch.
         """
@@ -415,13 +415,13 @@ class WTMF(HasWordVectors, BagModel):
 
 
 def _dimensions_of(components: Float64Array) -> int:
-    """Count the dimensions in which words differ; vanishing dimensions are small, but not 0."""
+    """Return the number of dimensions in which word vectors differ noticeably."""
     lengths = np.linalg.eigvalsh(components @ components.T)
     return int(np.count_nonzero(lengths > _VANISHING * lengths[-1]))
 
 
 def _of_unit_length(vectors: Float64Array) -> Float64Array:
-    """L2-normalize vectors; zero vectors stay zero."""
+    """L2-normalize rows; zero rows stay zero."""
     largest = np.abs(vectors).max(axis=1, initial=0, keepdims=True)
     # The largest number becomes 1, so squares cannot overflow.
     scaled = vectors / np.where(largest > 0, largest, 1)
@@ -430,7 +430,7 @@ def _of_unit_length(vectors: Float64Array) -> Float64Array:
 
 
 def _sum_of_squares(bags: Bags) -> float:
-    """Return the objective of vectors that are all 0; raise if X has no weights."""
+    """Return the WTMF loss of all-zero vectors; raise if the bags have no weights."""
     with np.errstate(over="ignore", under="ignore"):
         squares = float(np.square(bags.data, dtype=np.float64).sum())
     if not bags.data.any():

@@ -1,1 +1,1 @@
-"""Fisher vectors and the Fisher kernel."""
+"""Document vectors and kernels from gradients of mixture models (Fisher vectors and kernel)."""

@@ -1,4 +1,4 @@
-"""Hofmann's Fisher kernel: the similarity of documents that a topic mixture implies."""
+"""`FisherKernel`: Hofmann's Fisher kernel, a document similarity from PLSA models."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -51,7 +51,7 @@ N_COMPONENTS: Constraint = Constraint(
 
 
 class FisherKernel(BagModel, auto_wrap_output_keys=None):
-    """Similarity of documents by the Fisher kernel of a topic mixture.
+    """Document similarity by Hofmann's Fisher kernel of PLSA topic models.
 
     Two documents are similar if they would change the parameters of the mixture in the same way.
 
@@ -182,7 +182,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the models.
+        """Fit the PLSA models from which the kernel is computed.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Bags:
-        """Compute the features of documents, whose inner products are the kernel.
+        """Return feature vectors of documents whose inner products are the kernel.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         *,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
-        """Compute the kernel of all pairs of rows of two collections.
+        """Return the matrix of kernel values between documents of `X` and of `Y`.
 
         Parameters
         ----------
@@ -289,13 +289,13 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
 
     @property
     def n_iter_(self) -> int:
-        """Largest number of steps of a model."""
+        """Largest number of EM steps that one of the PLSA models took."""
         check_is_fitted(self)
         return max(int(model.n_iter_) for model in self.models_)
 
     @property
     def converged_(self) -> bool:
-        """True if all models converged."""
+        """True if EM converged for all PLSA models."""
         check_is_fitted(self)
         return all(bool(model.converged_) for model in self.models_)
 
@@ -311,7 +311,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         return [int(n) for n in given] if isinstance(given, _SEVERAL) else [int(given)]
 
     def _blocks(self, bags: Bags, models: list[PLSA]) -> Iterator[slice]:
-        """Split documents into ranges, each with a limited number of features."""
+        """Yield ranges of documents whose features fit in limited memory."""
         each = sum(len(model.components_) for model in models) + 1
         ends = bags.indptr.astype(np.int64) * each + np.arange(bags.shape[0] + 1) * each
         start = 0
@@ -343,7 +343,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         return whole
 
     def _part_weights(self) -> Float64Array:
-        """Return the weights of K1 and K2; weights of normalized parts sum to 1 over all models."""
+        """Return the weights of the kernel's parts K1 and K2, per model."""
         weights = np.array([self.topic_weight, self.word_weight], dtype=np.float64)
         if self.normalize == "each" and weights.any():
             weights /= weights.max()  # the sum of the unscaled weights may overflow
@@ -351,7 +351,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         return weights
 
     def _scores(self, model: PLSA, bags: Any) -> Any:  # noqa: ANN401
-        """Compute the gradients u of documents, factors first, then [word][factor]."""
+        """Return the log-likelihood gradients of documents by the parameters of a PLSA model."""
         number, n_documents = len(model.components_), bags.shape[0]
         bags = bags.astype(np.float64)
         rows, columns = row_indices(bags), bags.indices
@@ -407,14 +407,14 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
 
 
 def _inverse_roots(information: Float64Array) -> Float64Array:
-    """Compute 1 / sqrt(I + eps), with a fraction of the mean as eps; 0 where I is 0."""
+    """Compute 1 / sqrt(I + eps) of the Fisher information I; 0 where I is 0."""
     known = information > 0
     epsilon = 1e-3 * information[known].mean() if known.any() else 1.0
     return np.where(known, 1 / np.sqrt(information + epsilon), 0.0)
 
 
 def _normalize_parts(scores: Any, number: int) -> Float64Array:  # noqa: ANN401
-    """Divide the first `number` entries of each row by their norm, and the rest by its own norm."""
+    """L2-normalize the first `number` entries of each row, and separately its other entries."""
     starts, ends = scores.indptr[:-1], scores.indptr[1:]
     indptr = np.concatenate([np.stack([starts, starts + number], axis=1).ravel(), ends[-1:]])
     halves = sparse.csr_array(

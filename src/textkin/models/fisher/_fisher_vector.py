@@ -1,4 +1,4 @@
-"""Fisher vectors: likelihood gradients of documents under a mixture over word vectors."""
+"""`FisherVector`: document vectors from gradients of a mixture over word vectors."""
 
 import warnings
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def _are_parts(value: object) -> bool:
 
 
 class FisherVector(VectorModel):
-    r"""Document vectors by the Fisher kernel of a mixture over word vectors.
+    r"""Document vectors from log-likelihood gradients of a mixture over word vectors.
 
     A mixture is fitted to word vectors. The vector of a document is the gradient of its
     log-likelihood with respect to the parameters of the mixture: the direction in which its words
@@ -257,7 +257,7 @@ class FisherVector(VectorModel):
     def fit(
         self, X: Documents, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the mixture to the words of documents.
+        """Fit the mixture to the word vectors of the documents' words.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class FisherVector(VectorModel):
         return self
 
     def transform(self, X: Documents, *, progress: ProgressCallback | None = None) -> Float32Array:
-        """Compute the Fisher vectors of documents.
+        """Return the Fisher vector of each document.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class FisherVector(VectorModel):
         return self.unit or self._kind() is VonMisesFisherMixture
 
     def _information(self) -> str:
-        """Return `information` or its default; raise if the mixture does not support it."""
+        """Return the validated kind of Fisher information, or its default for the mixture."""
         kind = self._kind()
         offered = INFORMATION[kind]
         if self.information not in (None, *offered):
@@ -393,7 +393,7 @@ class FisherVector(VectorModel):
         return made
 
     def _shares_and_tables(self) -> tuple[WordShares, ScoreTables]:
-        """Return the word posteriors and the tables that compute vectors; posteriors are cached."""
+        """Return the cached posteriors of words, and the tables for the core."""
         table, mixture = self._vector_table(), self.mixture_
         if not isinstance(mixture, self._kind()):
             raise ParameterError(

@@ -1,4 +1,4 @@
-"""Scores of documents under a mixture: reference Fisher vectors and kernel, and fast vectors.
+"""Fisher vectors and Hofmann's kernel: reference functions, and fast computation by the core.
 
 Let gamma_w(i) be the posterior of component i for word w, and c_w the share of w in a document. The
 core sums g_i = sum c_w gamma_w(i), S_i = sum c_w gamma_w(i) x_w, and the same with squares, and
@@ -59,7 +59,7 @@ def _no_numbers() -> Float64Array:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTables:
-    """Tables with one row per component, from which the core computes Fisher vectors.
+    """Tables from which the core computes Fisher vectors, one row per mixture component.
 
     Words x are first converted to (x - shift) / stretch. The part of the means is then
     ``mean_scale S - mean_center along``, where `along` is g or, with directions, their products
@@ -80,11 +80,11 @@ class ScoreTables:
 
     @property
     def size(self) -> int:
-        """Number of entries of a vector."""
+        """Number of entries of a Fisher vector."""
         return self.mean_scale.size + self.square_scale.size + self.weight_scale.size
 
     def points(self, vectors: Float32Array) -> Float32Array:
-        """Convert word vectors to a table for the core; append squares if they are needed."""
+        """Return word vectors in the layout of the core, with squares if variances need them."""
         with np.errstate(over="ignore"):  # the core raises on overflow
             placed = (vectors - self.shift) / self.stretch
             if self.square_scale.size:
@@ -95,7 +95,7 @@ class ScoreTables:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Final steps of a Fisher vector, after the mean score of tokens, in this order."""
+    """Normalization steps that follow the mean score of tokens: power, L2, and so on."""
 
     length_power: float
     power: float
@@ -103,7 +103,7 @@ class Finish:
 
 
 def make_score_tables(mixture: Mixture, information: str, parts: tuple[str, ...]) -> ScoreTables:
-    """Create the tables of a mixture."""
+    """Compute the tables of a mixture from which the core computes Fisher vectors."""
     if isinstance(mixture, DiagonalGaussianMixture):
         return _gaussian_scores(mixture, information, parts)
     return _sphere_scores(mixture, information, parts)
@@ -191,7 +191,7 @@ def fisher_vector(
     information: str,
     parts: tuple[str, ...] = ("means",),
 ) -> Float64Array:
-    """Compute the Fisher vector of one document, written like the equations of the papers.
+    """Compute the Fisher vector of one document (reference implementation).
 
     With T = sum_t c_t tokens x_t, posteriors gamma_t(i), S_i = sum_t c_t gamma_t(i) x_t, and
     z_t = (x_t - mu_i) / sigma_i, component i of a mixture of Gaussians has ::
@@ -286,7 +286,7 @@ def fisher_kernel(
     *,
     exact: bool = False,
 ) -> Float64Array:
-    """Compute Hofmann's Fisher kernel K1 + K2, written like the equations of his paper.
+    """Compute Hofmann's Fisher kernel K1 + K2 of all documents (reference implementation).
 
     With Pe(w|d) = n(d,w) / n(d) and P(w|d) = sum_k P(w|z_k) P(z_k|d) ::
 
@@ -335,7 +335,7 @@ def fisher_kernel(
 
 
 class WordShares:
-    """Cache of the posteriors of words, computed when a word first occurs.
+    """Cache of the posterior component probabilities of words.
 
     They are computed in fixed blocks of the table: their bits do not depend on the documents.
     """
@@ -348,7 +348,7 @@ class WordShares:
         self._known = np.zeros(-(-len(table.vectors) // _BLOCK), dtype=np.bool_)
 
     def of(self, columns: IntpArray) -> Float32Array:
-        """Return the posteriors of words, one row per word."""
+        """Return the component probabilities of the words at `columns`, one row per word."""
         wanted = np.unique(columns // _BLOCK)
         with single_blas_thread:
             for block in wanted[~self._known[wanted]].tolist():
@@ -376,7 +376,7 @@ def encode_documents(
     threads: int,
     progress: ProgressCallback | None,
 ) -> Float32Array:
-    """Compute the Fisher vectors of documents."""
+    """Compute the Fisher vectors of documents in the core."""
     occurs = np.zeros(len(table.vectors), dtype=np.bool_)
     occurs[documents.indices] = True
     columns = np.flatnonzero(occurs)

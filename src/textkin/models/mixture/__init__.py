@@ -1,1 +1,1 @@
-"""Mixtures of distributions over dense rows, such as the vectors of words."""
+"""Mixture models (Gaussian, von Mises-Fisher) over dense rows, such as word vectors."""

@@ -1,4 +1,4 @@
-"""Modified Bessel functions for von Mises-Fisher distributions, for all dimensions and kappa.
+"""Ratios and logarithms of modified Bessel functions, for von Mises-Fisher distributions.
 
 With v = d/2 - 1, all results follow from three functions that stay in range for any kappa::
 
@@ -28,7 +28,7 @@ _MOST_STEPS = 100  # never needed in practice; bisection of an interval would ne
 
 
 def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
-    """Compute log C_d(kappa)."""
+    """Compute log C_d(kappa), the log normalizing constant of a von Mises-Fisher density."""
     x = np.asarray(kappa, dtype=np.float64)
     order, quotients = _quotients(d, x)
     # log(I_V/x^V) = V (s - log(1 + s) - log V) - log(2 pi V s) / 2 + log U
@@ -40,13 +40,13 @@ def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
 
 
 def bessel_ratio(d: int, kappa: ArrayLike) -> Float64Array:
-    """Compute A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the length of the mean."""
+    """Compute A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the mean's length."""
     x = np.asarray(kappa, dtype=np.float64)
     return np.asarray(x * _quotients(d, x)[1][-1])
 
 
 def kappa_of(d: int, lengths: ArrayLike, most: float) -> Float64Array:
-    """Solve A_d(kappa) = r for the maximum-likelihood kappa, from 1e-6 to `most`.
+    """Compute the maximum-likelihood kappa from mean lengths r, by solving A_d(kappa) = r.
 
     Newton's method starts from the approximation of Banerjee et al., and is kept between bounds
     that converge to the root.

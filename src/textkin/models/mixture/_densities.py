@@ -1,4 +1,4 @@
-"""Component densities of both mixtures: parameters, logits, estimates, scale, and samples."""
+"""Densities of both mixtures: parameters, log-densities, estimates, and samples."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ _MOST_KAPPA_IN_SINGLE = 1e5  # largest factor of lengths that are 1 except for f
 
 @dataclass(frozen=True, slots=True)
 class GaussianParameters:
-    """Parameters of a mixture of diagonal Gaussians."""
+    """Weights, means, and covariances of a mixture of diagonal Gaussians."""
 
     weights: Float64Array  # (n_components,)
     means: Float64Array  # (n_components, n_features)
@@ -46,7 +46,7 @@ class GaussianParameters:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Mean and standard deviation of columns, used to standardize rows.
+    """Mean and standard deviation of each column, used to standardize rows.
 
     Sums of squares, and float32, are accurate for columns with mean 0 and values of about 1.
     """
@@ -56,7 +56,7 @@ class Scale:
 
     @classmethod
     def of_rows(cls, values: NDArray[Any], weights: Float64Array) -> "Scale":
-        """Compute mean and standard deviation; a constant column gets the mean of the others."""
+        """Compute the scale of weighted rows; a constant column gets the mean deviation."""
         shares = weights / weights.sum()
         with np.errstate(over="ignore", invalid="ignore"):  # overflow raises in `of_moments`
             shift = sum_of_rows(values, shares)
@@ -65,7 +65,7 @@ class Scale:
 
     @classmethod
     def of_moments(cls, shift: Float64Array, variance: Float64Array) -> "Scale":
-        """Create the scale of columns with given means and variances."""
+        """Create the scale from the means and variances of the columns."""
         if not np.isfinite(variance).all():
             raise ValueError("X must have values whose squares have a finite sum. Scale them down.")
         varies = np.sqrt(variance) > np.maximum(_ROUNDING * np.abs(shift), _LEAST_DEVIATION)
@@ -75,38 +75,38 @@ class Scale:
 
     @classmethod
     def of_mixture(cls, model: GaussianParameters) -> "Scale":
-        """Compute mean and standard deviation of the distribution of a mixture."""
+        """Compute the scale of the distribution that a Gaussian mixture describes."""
         weights = model.weights[:, np.newaxis]
         shift = np.sum(weights * model.means, axis=0)  # bits of BLAS sums would depend on threads
         variance = np.sum(weights * (model.covariances + (model.means - shift) ** 2), axis=0)
         return cls(shift, np.sqrt(variance))
 
     def to(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Standardize rows, and keep their dtype."""
+        """Standardize rows: subtract the mean, divide by the deviation; keep the dtype."""
         scaled = np.empty_like(values)
         for block in _blocks(len(values)):
             scaled[block] = (values[block] - self.shift) / self.size
         return scaled
 
     def model_to(self, model: GaussianParameters) -> GaussianParameters:
-        """Convert a mixture to standardized units."""
+        """Convert the parameters of a mixture from original to standardized units."""
         means = (model.means - self.shift) / self.size
         return GaussianParameters(model.weights, means, model.covariances / self.size / self.size)
 
     def model_from(self, model: GaussianParameters) -> GaussianParameters:
-        """Convert a mixture from standardized to original units."""
+        """Convert the parameters of a mixture from standardized to original units."""
         means = self.shift + self.size * model.means
         return GaussianParameters(model.weights, means, model.covariances * self.size * self.size)
 
 
 class GaussianFamily:
-    """Diagonal Gaussians over standardized rows."""
+    """Diagonal Gaussian components over standardized rows."""
 
     def __init__(self, scale: Scale, variance_floor: float) -> None:
         self.scale, self.floor = scale, variance_floor
 
     def rows_of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Standardize rows for the components."""
+        """Return rows standardized by the scale of the components."""
         return self.scale.to(values)
 
     def logits(self, model: GaussianParameters) -> Logits:
@@ -147,7 +147,7 @@ class GaussianFamily:
 
 
 def gaussian_logits(model: GaussianParameters, scale: Scale) -> Logits:
-    """Compute the logits log w_i N(x; mu_i, sigma_i^2) of standardized rows."""
+    """Compute the coefficients of log w_i N(x; mu_i, sigma_i^2) for standardized rows x."""
     precisions = 1 / model.covariances
     constant = np.log(model.covariances) + model.means**2 * precisions + _LOG_2_PI
     offset = np.log(model.weights) - 0.5 * constant.sum(axis=1) - np.log(scale.size).sum()
@@ -155,7 +155,7 @@ def gaussian_logits(model: GaussianParameters, scale: Scale) -> Logits:
 
 
 def sum_of_rows(values: NDArray[Any], weights: Float64Array) -> Float64Array:
-    """Compute the weighted sum of rows, in float64."""
+    """Compute the weighted sum of the rows of a matrix, in float64."""
     total = np.zeros(values.shape[1])
     for block in _blocks(len(values)):
         total += weights[block] @ values[block].astype(np.float64)
@@ -163,7 +163,7 @@ def sum_of_rows(values: NDArray[Any], weights: Float64Array) -> Float64Array:
 
 
 def sums_about(values: NDArray[Any], weights: Float64Array, shift: Float64Array) -> Float64Array:
-    """Compute weighted sums of differences from a point, and of their squares; two rows."""
+    """Compute weighted sums of (x - shift) and of (x - shift)^2 over rows x."""
     total = np.zeros((2, values.shape[1]))
     for block in _blocks(len(values)):
         distances = values[block] - shift
@@ -173,7 +173,7 @@ def sums_about(values: NDArray[Any], weights: Float64Array, shift: Float64Array)
 
 
 def variance_of(sums: Float64Array) -> Float64Array:
-    """Compute variances from sums about a rounded mean; 0 for a constant column.
+    """Compute the variance of each column from the sums of `sums_about`.
 
     The mean of some thousand equal numbers differs from them by more than `_ROUNDING`.
     """
@@ -186,7 +186,7 @@ def _blocks(n_rows: int) -> list[slice]:
 
 @dataclass(frozen=True, slots=True)
 class VonMisesFisherParameters:
-    """Parameters of a mixture of von Mises-Fisher distributions."""
+    """Weights, mean directions, and kappas of a von Mises-Fisher mixture."""
 
     weights: Float64Array  # (n_components,)
     means: Float64Array  # (n_components, n_features), of length 1
@@ -194,22 +194,22 @@ class VonMisesFisherParameters:
 
 
 class VonMisesFisherFamily:
-    """Von Mises-Fisher distributions over unit rows."""
+    """Von Mises-Fisher components over L2-normalized rows."""
 
     def __init__(self, max_kappa: float, shared_kappa: bool) -> None:
         self.max_kappa, self.shared_kappa = max_kappa, shared_kappa
 
     def rows_of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """L2-normalize rows for the components, and drop rows of zeros."""
+        """Return L2-normalized rows, without rows of zeros."""
         rows, directed = self.units_of(values)
         return rows if directed.all() else rows[directed]
 
     def units_of(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """L2-normalize rows, precisely enough for the largest kappa; see `unit_rows`."""
+        """Return L2-normalized rows, and a mask of the nonzero rows; see `unit_rows`."""
         return unit_rows(self.precise(values))
 
     def precise(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Convert rows to a dtype that is precise enough for the largest kappa."""
+        """Convert rows to float64 if the largest kappa needs it."""
         return values.astype(np.float64) if self.max_kappa > _MOST_KAPPA_IN_SINGLE else values
 
     def logits(self, model: VonMisesFisherParameters) -> Logits:
@@ -254,13 +254,13 @@ class VonMisesFisherFamily:
 
 
 def von_mises_fisher_logits(model: VonMisesFisherParameters) -> Logits:
-    """Compute the logits log w_i f(x; mu_i, kappa_i) of unit rows."""
+    """Compute the coefficients of log w_i f(x; mu_i, kappa_i) for L2-normalized rows x."""
     offset = np.log(model.weights) + log_normalizer(model.means.shape[1], model.kappas)
     return Logits(offset, model.kappas[:, np.newaxis] * model.means, None)
 
 
 def unit_rows(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """L2-normalize rows in their dtype; also return a mask of nonzero rows. Zeros stay 0."""
+    """L2-normalize rows, and return them with a mask of the nonzero rows; zeros stay zero."""
     largest = np.abs(values).max(axis=1, keepdims=True)
     directed = largest[:, 0] > 0
     largest[~directed] = 1
@@ -272,7 +272,7 @@ def unit_rows(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def sample_sphere(means: Float64Array, kappas: Float64Array, random: RandomState) -> Float64Array:
-    """Sample a row of each distribution, (n_rows, n_features), by rejection (Ulrich; Wood 1994).
+    """Sample one unit vector from each von Mises-Fisher distribution (Ulrich; Wood 1994).
 
     With the mean at the pole, the height W has its own density, and the direction around the pole
     is uniform. The envelope of W comes from Beta variables, and is tight for all d and kappa.

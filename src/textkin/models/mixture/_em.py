@@ -1,4 +1,4 @@
-"""EM for mixtures of diagonal Gaussians or von Mises-Fisher distributions: types and the loop.
+"""EM for Gaussian and von Mises-Fisher mixtures: interfaces, and the loop over steps.
 
 For both kinds of component, the logarithm of weight times density is
 ``offset + linear . x + quadratic . x^2`` (`Logits`), and the next parameters follow from three sums
@@ -34,7 +34,7 @@ _RESEEDS = 5  # maximum number of reseeds per component
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """Coefficients of the logarithm of (weight times density), for all components."""
+    """Coefficients of a log-density as a linear or quadratic function of a row."""
 
     offset: Float64Array  # (n_components,)
     linear: Float64Array  # (n_components, n_features)
@@ -43,7 +43,7 @@ class Logits:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Sums over rows that determine the next parameters, and the current likelihood."""
+    """Result of an E step: sums for the next parameters, and the log-likelihood."""
 
     counts: Float64Array  # (n_components,): sum w gamma
     first: Float64Array  # (n_components, n_features): sum w gamma x
@@ -54,24 +54,24 @@ class Sums:
 
 
 class MixtureBackend(Protocol):
-    """Rows that a mixture is fitted to, and the sums over them."""
+    """Interface of the rows of a fit, which compute the sums of an E step."""
 
     n_rows: int
 
     def pass_over(self, logits: Logits, *, hard: bool, threads: int) -> Sums:
-        """Return the sums of an E step over all rows; `hard` counts only the best component."""
+        """Run an E step; if `hard`, each row counts only for its most probable component."""
         ...
 
     def worst(
         self, sums: Sums, logits: Logits, size: int, *, hard: bool, threads: int
     ) -> NDArray[Any]:
-        """Return the `size` rows with the smallest logarithms in the pass that returned `sums`."""
+        """Return the `size` rows with the lowest log-likelihood in the last E step."""
         ...
 
     def seeds(
         self, positions: IntpArray | None, n_components: int, random: RandomState
     ) -> NDArray[Any]:
-        """Choose rows by greedy k-means++, among the rows at ascending `positions` or all rows."""
+        """Choose initial means among rows by greedy k-means++."""
         ...
 
 
@@ -79,36 +79,36 @@ _Model = TypeVar("_Model")
 
 
 class Family(Protocol[_Model]):
-    """Kind of mixture component: its densities, and its maximum-likelihood estimates."""
+    """Interface of a kind of component: log-densities and maximum-likelihood estimates."""
 
     def logits(self, model: _Model) -> Logits:
-        """Return the logits of a model."""
+        """Return the coefficients of the components' log-densities."""
         ...
 
     def estimate(self, sums: Sums, before: _Model) -> _Model:
-        """Return the most likely parameters; an empty component keeps its own."""
+        """Run an M step: return the parameters that maximize the likelihood of the sums."""
         ...
 
     def nearest(self, means: NDArray[Any]) -> Logits:
-        """Return logits that are largest for the nearest mean, without squares (k-means)."""
+        """Return coefficients with which an E step assigns rows to the nearest mean."""
         ...
 
     def middles(self, sums: Sums, before: NDArray[Any]) -> Float64Array:
-        """Return the means of clusters; an empty cluster keeps its mean."""
+        """Return the mean of each cluster in k-means; an empty cluster keeps its mean."""
         ...
 
     def around(self, means: NDArray[Any]) -> _Model:
-        """Return components of equal weight and width; the nearest mean is the most likely one."""
+        """Return components of equal weight and width around the given means."""
         ...
 
     def with_seeds(self, model: _Model, components: IntpArray, rows: NDArray[Any]) -> _Model:
-        """Return the model with some components moved to given rows, with average width."""
+        """Return the model with some components moved to the given rows."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Fitted model and history of the fit."""
+    """Result of EM: the parameters, and the log-likelihood after each step."""
 
     model: Any
     log_likelihoods: list[float]
@@ -118,7 +118,7 @@ class Fit:
 
     @property
     def score(self) -> float:
-        """Score used to choose among fits; higher is better."""
+        """Score by which the best of several random initializations is chosen; higher is better."""
         return self.log_likelihoods[-1]
 
 
@@ -133,7 +133,7 @@ def maximize(
     threads: int,
     report: Callable[[], object],
 ) -> Fit:
-    """Run EM steps until the mean log-likelihood rises by less than `tol`.
+    """Run EM steps until the mean log-likelihood per row rises by less than `tol`.
 
     A component with less than a tenth of a mean row is moved to the row with the lowest likelihood.
     The step after this may lower the likelihood, and never counts as convergence.
@@ -160,7 +160,7 @@ def maximize(
 
 
 def checked_mean(mean: float) -> float:
-    """Return the mean logarithm; raise if it is not finite."""
+    """Return the mean log-likelihood, or raise if it is not finite."""
     if not np.isfinite(mean):
         raise ValueError(
             "X must have rows whose squared distances from others are finite; rows with a tiny "
@@ -170,7 +170,7 @@ def checked_mean(mean: float) -> float:
 
 
 def needs_double(logits: Logits) -> bool:
-    """Return True if float32 products, with values of about 1 or unit rows, would be too coarse."""
+    """Return True if the log-densities would be too inaccurate in float32."""
     if logits.quadratic is None:
         sizes = np.linalg.norm(logits.linear, axis=1)
     else:

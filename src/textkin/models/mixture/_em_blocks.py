@@ -1,4 +1,4 @@
-"""EM sums over rows in blocks, in this process or on workers, and the fit that uses them."""
+"""EM for mixtures over blocks of rows, in this process or on workers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def fit_mixture(
     passes: Passes,
     progress: ProgressCallback | None,
 ) -> None:
-    """Fit a mixture to rows that all have weight 1; see `DiagonalGaussianMixture.fit`."""
+    """Fit a mixture to blocks of rows of equal weight, with the result of its `fit`."""
     directed = tuple(passes.first(_directed))
     passes.set_columns(mixture)
     counts = tuple(summary.rows for summary in passes.summaries)
@@ -52,13 +52,13 @@ def fit_mixture(
 
 
 def _directed(values: NDArray[Any]) -> int:
-    """Count the nonzero rows, because rows of zeros have no direction."""
+    """Return the number of nonzero rows, because rows of zeros have no direction."""
     return int(np.count_nonzero(values.any(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """Task that computes a block's contribution to the mean of all rows, or to sums about it."""
+    """Task that computes a block's share of the mean, or of sums of differences from a point."""
 
     n_rows: int
     shift: Float64Array | None = None
@@ -74,7 +74,7 @@ class _Moment:
 
 @dataclass(frozen=True, slots=True)
 class _RowFrame:
-    """Conversion of rows to the coordinates of the components, the same in all passes."""
+    """Conversion of rows to the components' coordinates (standardized or L2-normalized)."""
 
     family: Any
     dtype: Any  # common dtype of all blocks
@@ -85,7 +85,7 @@ class _RowFrame:
 
 
 class BlockRows:
-    """Rows in blocks: `CoreRows` sums each block, and the sums are added in block order."""
+    """Rows of a fit in blocks, whose E-step sums are added in block order."""
 
     def __init__(self, passes: Passes, frame: _RowFrame, counts: tuple[int, ...]) -> None:
         self.passes, self.frame, self.counts = passes, frame, counts
@@ -134,7 +134,7 @@ class BlockRows:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Task that sums a block, or returns None if it is empty; `mean` is a sum of logarithms."""
+    """Task that runs the E step on a block, or returns None for an empty block."""
 
     frame: _RowFrame
     logits: Logits
@@ -153,7 +153,7 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class _Worst:
-    """Task that returns the rows of a block with the lowest likelihood, and their logarithms."""
+    """Task that returns the least likely rows of a block with their log-likelihoods."""
 
     frame: _RowFrame
     logits: Logits
@@ -173,7 +173,7 @@ class _Worst:
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """Task that returns the rows of a block at given positions, or all rows."""
+    """Task that returns the rows of a block at given positions, or all of them."""
 
     frame: _RowFrame
 

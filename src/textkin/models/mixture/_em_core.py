@@ -1,4 +1,4 @@
-"""EM sums over rows in memory: float32 rows in the core, float64 rows as matrix products.
+"""EM for mixtures over rows in memory: float32 in the core, float64 in NumPy.
 
 Rows are split into blocks of one shape. Neither the blocks nor the order of sums depends on the
 number of threads.
@@ -26,7 +26,7 @@ _LEAST = -69.0  # logarithm of a posterior below rounding; avoids denormal numbe
 
 
 class CoreRows:
-    """Rows with weights above 0, normalized to mean 1, and padded to whole blocks with weight 0."""
+    """Rows of a fit in memory, with weights of mean 1, padded to whole blocks."""
 
     def __init__(self, rows: NDArray[Any], weights: Float64Array) -> None:
         n_rows, n_features = rows.shape
@@ -43,7 +43,7 @@ class CoreRows:
         return self.values[: self.n_rows]
 
     def pass_over(self, logits: Logits, *, hard: bool, threads: int) -> Sums:
-        """Compute the sums over all rows; the caller sets BLAS to one thread."""
+        """Run an E step over all rows; the caller limits BLAS to one thread."""
         single = self.values.dtype == np.float32 and not needs_double(logits)
         step = _single(logits, hard) if single else _Block(logits, hard)
         logs = np.empty(len(self.values))
@@ -90,7 +90,7 @@ class CoreRows:
 def posteriors(
     values: Float64Array, logits: Logits, progress: ProgressCallback | None = None
 ) -> tuple[Float64Array, Float64Array]:
-    """Compute log p(x) of rows, and the posteriors of the components, (n_rows, n_components).
+    """Compute the log-likelihood of each row, and its posterior component probabilities.
 
     In float64, and in blocks of one shape: a row is bit-identical individually and in a batch.
     """
@@ -116,7 +116,7 @@ def posteriors(
 
 
 def _single(logits: Logits, hard: bool) -> _core.MixtureStep:
-    """Return the core's EM step for float32 rows, with the same `add` method as `_Block`."""
+    """Create the core's E step for float32 rows, with the interface of `_Block`."""
     quadratic = None if logits.quadratic is None else np.ascontiguousarray(logits.quadratic)
     return _core.MixtureStep(
         np.ascontiguousarray(logits.offset), np.ascontiguousarray(logits.linear), quadratic, hard
@@ -125,7 +125,7 @@ def _single(logits: Logits, hard: bool) -> _core.MixtureStep:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """Preallocated arrays for the EM step of one block."""
+    """Preallocated work arrays for the E step of one block."""
 
     squares: Float64Array  # (ROWS, n_features)
     terms: Float64Array  # (padded components, ROWS)
@@ -134,7 +134,7 @@ class _Room:
 
 
 class _Block:
-    """EM steps for blocks of `ROWS` rows, in float64."""
+    """E step in float64 for blocks of `ROWS` rows."""
 
     def __init__(self, logits: Logits, hard: bool) -> None:
         # Posteriors need only differences of logarithms, which are smaller than the logarithms.
@@ -149,7 +149,7 @@ class _Block:
         self._rooms: list[_Room] = []  # reused, since allocation takes as long as the work
 
     def room(self) -> "_Room":
-        """Allocate the arrays for one block."""
+        """Allocate the work arrays of the E step for one block of rows."""
         size, n_features = self.linear.shape
         return _Room(
             np.empty((ROWS, n_features)),
@@ -159,7 +159,7 @@ class _Block:
         )
 
     def terms(self, values: Float64Array, room: "_Room") -> Float64Array:
-        """Compute logarithms minus `base`, (padded components, ROWS); leave squares in `room`."""
+        """Compute the log-densities of a block of rows, minus `base`, per component."""
         terms = np.matmul(self.linear, values.T, out=room.terms)
         if self.quadratic is not None:
             np.multiply(values, values, out=room.squares)
@@ -177,7 +177,7 @@ class _Block:
         second: Float64Array | None,
         check: Check,
     ) -> None:
-        """Run the E step on whole blocks: write the logarithms of rows, and add to the sums."""
+        """Run the E step on blocks: store each row's log-likelihood, and add to the sums."""
         try:
             room = self._rooms.pop()
         except IndexError:
@@ -224,7 +224,7 @@ class _Block:
 
 
 def _pad_components(values: Float64Array, filler: float) -> Float64Array:
-    """Pad values of components with `filler` to a multiple of the tile."""
+    """Pad an array of component values with `filler` to a multiple of the tile size."""
     size = -(-len(values) // _TILE) * _TILE
     found = np.full((size, *values.shape[1:]), float(filler))
     found[: len(values)] = values

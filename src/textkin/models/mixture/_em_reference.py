@@ -1,4 +1,4 @@
-"""Reference implementation of EM for both mixtures in NumPy, written like the equations.
+"""Reference implementation of EM for both mixtures in NumPy.
 
 Fits do not call these functions; the back ends in `_em_core`, `_em_torch`, and `_em_blocks` are
 tested against them. Rows x_t have sample weights c_t; component i has the weight w_i and the
@@ -26,7 +26,7 @@ Parameters: TypeAlias = GaussianParameters | VonMisesFisherParameters
 
 
 def log_densities(X: Float64Array, model: Parameters) -> Float64Array:
-    """Compute log(w_i p_i(x_t)) for each row and component.
+    """Compute the joint log-density log(w_i p_i(x_t)) for each row and component.
 
     A diagonal Gaussian and a von Mises-Fisher distribution have the densities ::
 
@@ -60,7 +60,7 @@ def log_densities(X: Float64Array, model: Parameters) -> Float64Array:
 
 
 def e_step(X: Float64Array, model: Parameters, *, hard: bool = False) -> Float64Array:
-    """Compute the posteriors of the components (E step).
+    """Compute the posterior component probabilities of each row (E step).
 
     ::
 
@@ -99,7 +99,7 @@ def m_step(
     posteriors: Float64Array,
     family: GaussianFamily | VonMisesFisherFamily,
 ) -> Parameters:
-    """Compute the most likely parameters for given posteriors (M step).
+    """Compute the maximum-likelihood parameters for given posteriors (M step).
 
     With n_i = sum_t c_t gamma_t(i) and s_i = sum_t c_t gamma_t(i) x_t, all weights are
     w_i = n_i / sum_j n_j. Gaussians, and von Mises-Fisher distributions, have ::
@@ -150,7 +150,7 @@ def m_step(
 def log_likelihood(
     X: Float64Array, sample_weight: Float64Array, model: Parameters, *, hard: bool = False
 ) -> float:
-    """Compute the mean log-likelihood of rows.
+    """Compute the weighted mean log-likelihood of rows under a mixture.
 
     ::
 
@@ -180,7 +180,7 @@ def log_likelihood(
 
 
 def _kappa_of(d: int, ratio: float, max_kappa: float) -> float:
-    """Solve A_d(kappa) = ratio between the smallest and the largest kappa."""
+    """Solve A_d(kappa) = ratio by Brent's method, up to `max_kappa`."""
     if ratio >= bessel_ratio(d, max_kappa):
         return max_kappa
     if ratio <= bessel_ratio(d, LEAST_KAPPA):

@@ -1,4 +1,4 @@
-"""EM sums over rows on a device, by the formulas of `_em_core`, and greedy k-means++ on it.
+"""EM for mixtures over rows in torch, for GPUs.
 
 Products are in the dtype of the rows, or in float64 if that is too coarse; sums of blocks are in
 float64.
@@ -39,7 +39,7 @@ def block_sums(
     *,
     hard: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Compute log p(x) of rows, and sums of posteriors, rows, and squares.
+    """Run the E step on a block of rows: log-likelihoods, and sums for the M step.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def block_sums(
 
 
 class TorchRows:
-    """Rows and weights for fits on a device, copied once if they fit, otherwise block by block.
+    """Rows of a fit on a GPU, copied once if they fit, otherwise block by block.
 
     Rows are unchanged, standardized (`scale_by`), or of length 1 (`to_units`).
 
@@ -122,7 +122,7 @@ class TorchRows:
     def on(
         cls, device: str, values: NDArray[Any], weights: Float64Array, n_components: int
     ) -> "TorchRows":
-        """Copy rows to a device, or as many as fit in its memory."""
+        """Create the rows of a fit on a device; as many as fit are copied there."""
         place = torch_device(device)
         return cls(values, weights, place, memory_of(place), n_components)
 
@@ -136,12 +136,12 @@ class TorchRows:
             )
 
     def _transformed(self, values: torch.Tensor) -> torch.Tensor:
-        """Return rows on the device, in the coordinates of the fit."""
+        """Return rows on the device, standardized or L2-normalized as the fit needs."""
         values = to_device(values, self._place)
         return values if self._transform is None else self._transform(values)
 
     def moments(self) -> tuple[Float64Array, Float64Array]:
-        """Compute the means of all columns, and mean differences from them and mean squares."""
+        """Return the mean of each column, and the moments about it for the variance."""
         n_features = self._values.shape[1]
         shift = torch.zeros(n_features, dtype=torch.float64, device=self._place)
         sums = torch.zeros((2, n_features), dtype=torch.float64, device=self._place)
@@ -154,12 +154,12 @@ class TorchRows:
         return np.asarray(shift.cpu().numpy()), np.asarray(sums.cpu().numpy())
 
     def scale_by(self, shift: Float64Array, size: Float64Array) -> None:
-        """Standardize rows from now on: subtract a shift, and divide by a size."""
+        """Set the transformation of rows to (x - shift) / size."""
         center, unit = tensor_of(shift, self._place), tensor_of(size, self._place)
         self._transform_rows(lambda values: ((values.double() - center) / unit).to(values.dtype))
 
     def to_units(self) -> None:
-        """Normalize all rows to length 1, from now on; no row may be zero."""
+        """Set the transformation of rows to L2 normalization; no row may be zero."""
 
         def way(values: torch.Tensor) -> torch.Tensor:
             # The largest number becomes 1, so squares cannot overflow.
@@ -180,7 +180,7 @@ class TorchRows:
         self._values = placed
 
     def pass_over(self, logits: Logits, *, hard: bool, threads: int = 1) -> Sums:
-        """Compute the sums over all rows; `logs` is empty, since it stays on the device."""
+        """Run an E step over all rows; their log-likelihoods stay on the device."""
         dtype = torch.float64 if needs_double(logits) else self._values.dtype
         base = float(logits.offset.max())
         square = None
@@ -217,11 +217,11 @@ class TorchRows:
     def worst(
         self, sums: Sums, logits: Logits, size: int, *, hard: bool, threads: int
     ) -> NDArray[Any]:
-        """Return the least likely rows in the last pass; ties go to the lowest index."""
+        """Return the least likely rows of the last E step; ties go to the lowest index."""
         return self._rows_at(torch.argsort(self._logs, stable=True)[:size])
 
     def _rows_at(self, positions: torch.Tensor) -> NDArray[Any]:
-        """Return the rows at `positions` as a NumPy array, in the coordinates of the fit."""
+        """Return the transformed rows at `positions` as a NumPy array."""
         return np.asarray(
             self._transformed(self._values[positions.to(self._values.device)]).cpu().numpy()
         )
@@ -229,7 +229,7 @@ class TorchRows:
     def seeds(
         self, positions: IntpArray | None, n_components: int, random: RandomState
     ) -> NDArray[Any]:
-        """Choose rows by greedy k-means++, with the random numbers of `choose_far_rows`.
+        """Choose initial means among the rows by greedy k-means++.
 
         If two rows are equally good up to rounding, either can be chosen.
         """
@@ -237,7 +237,7 @@ class TorchRows:
         return rows._far(n_components, random)
 
     def _part(self, positions: IntpArray) -> "TorchRows":
-        """Return the rows at `positions`, with their weights, as another `TorchRows`."""
+        """Return the rows at `positions` with their weights as `TorchRows`."""
         part = copy(self)
         chosen = tensor_of(positions, self._values.device)
         part.n_rows, part._values = len(positions), self._values[chosen]
@@ -267,7 +267,7 @@ class TorchRows:
         return self._rows_at(chosen)
 
     def _distances(self, norms: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """Compute squared distances of all rows from some rows; rounding errors become 0."""
+        """Compute squared distances of all rows from the chosen rows; negatives become 0."""
         some = self._transformed(self._values[chosen])
         found = torch.empty((len(chosen), self.n_rows), dtype=torch.float64, device=norms.device)
         with full_precision():
@@ -280,7 +280,7 @@ class TorchRows:
 
 
 def _draw_positions(chances: torch.Tensor, uniform: Float64Array) -> torch.Tensor:
-    """Return positions sampled by `chances`, for uniform numbers between 0 and 1."""
+    """Sample row positions with given probabilities, from uniform random numbers in [0, 1)."""
     ends = chances.double().cumsum(0)
     aims = torch.from_numpy(uniform).to(ends.device) * ends[-1]
     last = chances.nonzero()[-1]

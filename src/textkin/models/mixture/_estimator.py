@@ -1,4 +1,4 @@
-"""Base class of both mixtures: the interface of scikit-learn's mixtures over one EM fit."""
+"""Base class of both mixtures, with the interface of scikit-learn's mixtures."""
 
 import math
 import warnings
@@ -56,7 +56,7 @@ CONSTRAINTS: dict[str, Constraint] = {
 
 
 class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
-    """Mixture over dense rows; a subclass supplies the family of its components."""
+    """Base class of mixture models over dense rows, with the methods of scikit-learn."""
 
     n_components: int
     hard: bool
@@ -82,7 +82,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> Self:
-        """Fit the components by EM.
+        """Fit the mixture to rows by EM.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> IntpArray:
-        """Fit the components, and return the component of each row.
+        """Fit the mixture, and return the most probable component of each row.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     def predict_proba(
         self, X: ArrayLike, *, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Compute the posterior probabilities gamma of the components for each row.
+        """Return the posterior probability of each component, per row.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     def score_samples(
         self, X: ArrayLike, *, progress: ProgressCallback | None = None
     ) -> Float64Array:
-        """Compute the log-likelihood of each row.
+        """Return the log-likelihood of each row.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         *,
         progress: ProgressCallback | None = None,
     ) -> float:
-        """Compute the mean log-likelihood of rows.
+        """Return the (weighted) mean log-likelihood of rows.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         return float(np.average(logs, weights=weights))
 
     def aic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Compute Akaike's information criterion.
+        """Return Akaike's information criterion for rows; lower is better.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         return 2 * self._n_parameters() - 2 * total
 
     def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Compute the Bayesian information criterion.
+        """Return the Bayesian information criterion for rows; lower is better.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         return self._n_parameters() * math.log(size) - 2 * total
 
     def _log_likelihood(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
-        """Return the log-likelihood of rows, and the sum of their weights."""
+        """Return the weighted sum of the rows' log-likelihoods, and the sum of weights."""
         logs = self.score_samples(X)
         if not logs.size:
             raise ValueError("X must have at least one row; got none.")
@@ -304,12 +304,12 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
 
     @abstractmethod
     def _n_parameters(self) -> int:
-        """Return the number of free parameters."""
+        """Return the number of free parameters of the mixture."""
 
     def sample(
         self, n_samples: int = 1, *, random_state: int | RandomState | None = None
     ) -> tuple[Float64Array, IntpArray]:
-        """Sample rows from the mixture.
+        """Sample random rows, and the component of each, from the fitted mixture.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         return logs, found
 
     def _check_arrays(self, **shapes: tuple[int, ...]) -> None:
-        """Raise if loaded arrays have the wrong shape or dtype, or values that are not finite."""
+        """Raise if an array from a saved folder has a wrong shape, dtype, or value."""
         for name, shape in shapes.items():
             array = np.asarray(getattr(self, name))
             if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
@@ -425,30 +425,30 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     def _prepare_fit(
         self, values: NDArray[Any], weights: Float64Array
     ) -> tuple[Family[Any], MixtureBackend]:
-        """Return the family of components, and the rows with weight in the family's coordinates."""
+        """Return the component family, and the rows converted to its coordinates."""
 
     @abstractmethod
     def _transform_means(self, means: Float64Array, family: Any) -> Float64Array:  # noqa: ANN401
-        """Convert means to the coordinates of the family."""
+        """Convert given initial means to the coordinates of the family."""
 
     @abstractmethod
     def _set_parameters(self, family: Any, model: Any) -> None:  # noqa: ANN401
-        """Set the fitted attributes from the parameters of a model."""
+        """Set the fitted attributes from the parameters that EM found."""
 
     @abstractmethod
     def _prepare_rows(self, values: Float64Array) -> tuple[Float64Array, Logits, BoolArray]:
-        """Return rows and logits in the same coordinates, from the fitted attributes.
+        """Return converted rows, the fitted log-density coefficients, and a row mask.
 
         The third result is a mask of the rows that have a direction, or of all rows.
         """
 
     @abstractmethod
     def _sample_components(self, components: IntpArray, random: RandomState) -> Float64Array:
-        """Sample a row from each of the given components."""
+        """Sample a random row from each of the given components."""
 
 
 def _check_weights(weights: ArrayLike | None, n_rows: int) -> Float64Array:
-    """Return finite weights, at least 0, one for each row, not all of them 0."""
+    """Return validated sample weights: finite, at least 0, and not all 0."""
     if weights is None:
         return np.ones(n_rows)
     checked = np.asarray(weights, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Mixture of Gaussians with diagonal covariance matrices."""
+"""`DiagonalGaussianMixture`: Gaussian mixture with diagonal covariance matrices."""
 
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ _NARROWEST = 1e-90  # smallest relative variance, by which such a square can be 
 
 
 class DiagonalGaussianMixture(RowMixture):
-    """Mixture of Gaussians, each with its own diagonal covariance matrix.
+    """Mixture of Gaussians with diagonal covariance matrices, fitted by EM.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class DiagonalGaussianMixture(RowMixture):
 
 
 def standardize_rows(values: NDArray[Any], weights: Float64Array) -> tuple[Scale, CoreRows]:
-    """Return the scale of the rows with a weight above 0, and these rows standardized by it."""
+    """Return the column scale of the rows with positive weight, and these rows standardized."""
     if not (weights > 0).all():
         values, weights = values[weights > 0], weights[weights > 0]
     scale = Scale.of_rows(values, weights)

@@ -1,4 +1,4 @@
-"""Initialization of mixtures: k-means++ and a few steps of k-means."""
+"""Initial means of mixtures, by k-means++ and a few steps of k-means."""
 
 from typing import Any, TypeVar
 
@@ -28,7 +28,7 @@ _Model = TypeVar("_Model")
 
 
 def choose_seeds(rows: MixtureBackend, n_components: int, random: RandomState) -> NDArray[Any]:
-    """Choose rows by greedy k-means++; with very many rows, among a sample by position."""
+    """Choose initial means among rows by greedy k-means++, on a sample of very many rows."""
     positions = None
     if rows.n_rows > _MOST_SEEN:
         from sklearn.utils.random import sample_without_replacement  # `_em_torch` needs torch alone
@@ -44,7 +44,7 @@ def choose_seeds(rows: MixtureBackend, n_components: int, random: RandomState) -
 def choose_far_rows(
     rows: NDArray[Any], weights: Float64Array, n_components: int, random: RandomState
 ) -> NDArray[Any]:
-    """Choose rows by greedy k-means++ (for unit rows, squared distances are 2 - 2 cos).
+    """Choose initial means among rows by greedy k-means++, by squared distance.
 
     Each next row is sampled with probability proportional to its weight times its squared distance
     from the nearest chosen row; among a few trials, the row with the smallest sum of distances is
@@ -70,19 +70,19 @@ def choose_far_rows(
 
 
 def number_of_trials(n_components: int) -> int:
-    """Return the number of trials of greedy k-means++ per chosen row."""
+    """Return the number of candidate rows that greedy k-means++ samples per mean."""
     return 2 + int(np.log(n_components))
 
 
 def _draw_positions(chances: Float64Array, uniform: Float64Array) -> IntpArray:
-    """Return positions sampled by `chances`, for uniform numbers between 0 and 1."""
+    """Sample row positions with given probabilities, from uniform random numbers in [0, 1)."""
     ends = np.cumsum(chances, dtype=np.float64)
     found = np.searchsorted(ends, uniform * ends[-1], side="right")
     return np.asarray(np.minimum(found, np.flatnonzero(chances)[-1]), dtype=np.intp)
 
 
 def _distances(values: NDArray[Any], norms: NDArray[Any], chosen: Any) -> NDArray[Any]:  # noqa: ANN401
-    """Compute squared distances of all rows from some rows; rounding errors become 0."""
+    """Compute the squared distances of all rows from the chosen rows; negative results become 0."""
     sums = norms + norms[chosen][:, np.newaxis]
     found = sums - 2 * (values[chosen] @ values.T)
     found[found < 8 * np.finfo(values.dtype).eps * sums] = 0
@@ -92,7 +92,7 @@ def _distances(values: NDArray[Any], norms: NDArray[Any], chosen: Any) -> NDArra
 def run_k_means(
     family: Family[_Model], means: NDArray[Any], rows: MixtureBackend, *, steps: int, threads: int
 ) -> _Model:
-    """Run at most `steps` of k-means; return the parameters of the clusters around the means."""
+    """Run at most `steps` of k-means, and return components around the final means."""
     before = -np.inf
     for _ in range(steps):
         sums = rows.pass_over(family.nearest(means), hard=True, threads=threads)
@@ -106,13 +106,13 @@ def run_k_means(
 
 
 def shares(counts: Float64Array) -> Float64Array:
-    """Normalize counts to weights that sum to 1, none of them 0."""
+    """Normalize counts to weights that sum to 1, with a small minimum."""
     weights = np.maximum(counts / counts.sum(), _LEAST_WEIGHT)
     return np.asarray(weights / weights.sum())
 
 
 def reseeded_weights(weights: Float64Array, components: Any) -> Float64Array:  # noqa: ANN401
-    """Return weights in which the given components have an equal share each."""
+    """Return weights in which each of the given components has the weight 1 / n."""
     weights = weights.copy()
     weights[components] = 1 / len(weights)
     return np.asarray(weights / weights.sum())

@@ -1,4 +1,4 @@
-"""Mixture of von Mises-Fisher distributions, which are similar to Gaussians on the sphere."""
+"""`VonMisesFisherMixture`: mixture of distributions over directions (unit vectors)."""
 
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ _MOST_KAPPA = 1e10
 
 
 class VonMisesFisherMixture(RowMixture):
-    """Mixture of von Mises-Fisher distributions over directions.
+    """Mixture of von Mises-Fisher distributions over directions, fitted by EM.
 
     Only the directions of rows matter: each row is L2-normalized. Word vectors, which are compared
     by cosine, are such rows.
@@ -170,7 +170,7 @@ class VonMisesFisherMixture(RowMixture):
 
     @staticmethod
     def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
-        """Compute log C_d(kappa), the logarithm of the normalizing constant of the density.
+        """Return log C_d(kappa), the log normalizing constant of the density.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class VonMisesFisherMixture(RowMixture):
 
     @staticmethod
     def mean_length(d: int, kappa: ArrayLike) -> Float64Array:
-        """Compute A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the length of the mean of x.
+        """Return A_d(kappa), the length of the mean of a von Mises-Fisher distribution.
 
         Parameters
         ----------

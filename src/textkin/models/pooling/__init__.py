@@ -1,1 +1,1 @@
-"""Pooled word vectors."""
+"""Document vectors pooled (averaged, summed, or maximized) from word vectors."""

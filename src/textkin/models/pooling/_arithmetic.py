@@ -1,4 +1,4 @@
-"""Pooling of word vectors over documents, component removal, and whitening, on the CPU.
+"""Pooling of word vectors, component removal, and whitening, on the CPU.
 
 Each document is summed word by word in the order of columns, in float64, and every matrix product
 has one shape. Results are therefore bit-identical for a document individually, in any batch, and on
@@ -47,7 +47,7 @@ _NOTHING_LEFT = 1e-9  # fraction of a document's length below which a remainder 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Steps after pooling: ``y = v - sum_i s_i (c_i . v) c_i``, then ``(y - mean) W``.
+    """Component removal and whitening: ``y = v - sum_i s_i (c_i . v) c_i``, ``(y - mean) W``.
 
     Attributes
     ----------
@@ -71,11 +71,11 @@ class Shape:
 
     @property
     def tables(self) -> tuple[Any, ...]:
-        """Components, their weights, mean, and whitening, as `pool_on_device` takes them."""
+        """Components, their weights, mean, and whitening matrix, for `pool_on_device`."""
         return self.components, self.component_weights, self.mean, self.whitening
 
     def products(self) -> AbstractContextManager[None]:
-        """Return the context manager that `apply_shape` needs: one BLAS thread, or nothing."""
+        """Return a context manager that limits BLAS to one thread if `apply_shape` uses BLAS."""
         return (
             single_blas_thread if len(self.components) or self.mean is not None else nullcontext()
         )
@@ -88,7 +88,7 @@ def pool_document(
     combine: Combine,
     shape: Shape | None = None,
 ) -> Float64Array:
-    """Compute the vector of one document, written like the equations of the papers.
+    """Compute the pooled vector of one document (reference implementation).
 
     With n(w) the count of word w, x_w its vector, and g(w) its weight ::
 
@@ -151,7 +151,7 @@ def pool_document(
 def coefficients(
     encoded: DocumentRows, weights: Float64Array | None, combine: Combine
 ) -> tuple[Float64Array, BoolArray]:
-    """Compute the coefficient of each entry, and a mask of documents with something to pool.
+    """Return the coefficient of each word in its document, and a mask of nonempty documents.
 
     A coefficient is ``n(d, w) / sum_v n(d, v)`` for "mean" and ``n(d, w)`` for "sum", times the
     weight of w; for "max" it is 1 if the count is above 0.
@@ -179,7 +179,7 @@ def coefficients(
 def block_sums(
     table: Float32Array, encoded: DocumentRows, values: Float64Array, combine: Combine
 ) -> BlockSums:
-    """Return a function that sums or maximizes word vectors for a slice of documents.
+    """Return a function that pools the word vectors of a slice of documents.
 
     A document without words gets zeros.
     """
@@ -210,7 +210,7 @@ def fill_rows(
     threads: int,
     progress: ProgressCallback | None,
 ) -> None:
-    """Fill `out` with the results of `fill` block by block, and report progress."""
+    """Fill `out` with the results of `fill` block by block on threads, with progress."""
 
     def work(block: slice, _check: Check) -> int:
         with np.errstate(over="ignore", invalid="ignore"):  # the function `fill` raises on overflow
@@ -225,7 +225,7 @@ def fill_rows(
 
 
 def _distinct_words(indices: Int32Array, n_words: int) -> tuple[IntpArray, Int32Array]:
-    """Return the distinct words in ascending order, and the index of each entry in them."""
+    """Return the distinct words of documents, and the index of each entry among them."""
     if len(indices) < n_words // 16:
         used, local = np.unique(indices, return_inverse=True)
         return used.astype(np.intp), local.astype(np.int32)
@@ -243,7 +243,7 @@ def _maxima(
     indices: Int32Array,
     values: Float64Array,
 ) -> Float64Array:
-    """Compute the maximum of each dimension over the words of each document."""
+    """Compute the maximum of each vector dimension over the words of each document."""
     kept = values > 0
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[kept]
     found = np.zeros((len(starts) - 1, table.shape[1]))
@@ -254,7 +254,7 @@ def _maxima(
 
 
 def fit_shape(vectors: Float64Array, n_removed: int, scaled: bool, n_kept: int | None) -> Shape:
-    """Fit component removal and whitening to pooled documents.
+    """Compute principal components to remove, and whitening, from pooled document vectors.
 
     Parameters
     ----------
@@ -318,12 +318,12 @@ def fit_shape(vectors: Float64Array, n_removed: int, scaled: bool, n_kept: int |
 
 
 def identity_shape(d: int) -> Shape:
-    """Return the shape that leaves vectors of d dimensions unchanged."""
+    """Return a `Shape` that leaves vectors of d dimensions unchanged."""
     return Shape(np.zeros((0, d)), np.zeros(0), np.zeros(0))
 
 
 def _principal(vectors: Float64Array, n: int) -> tuple[Float64Array, Float64Array]:
-    """Compute the largest eigenvalues of V^T V and their vectors; 0 beyond the rank of V."""
+    """Compute the largest eigenvalues of V^T V with their eigenvectors; 0 beyond the rank."""
     d = vectors.shape[1]
     products = np.zeros((d, d))
     for block in row_slices(len(vectors), _DOCUMENTS):
@@ -341,7 +341,7 @@ def _principal(vectors: Float64Array, n: int) -> tuple[Float64Array, Float64Arra
 
 
 def apply_shape(vectors: Float64Array, shape: Shape) -> Float64Array:
-    """Remove the components from pooled vectors, and whiten them if the shape has a mean."""
+    """Remove components from pooled vectors, and whiten them if the shape has a mean."""
     if len(shape.components):
         parts = _product(vectors, shape.components.T) * shape.component_weights
         after = vectors - _product(parts, shape.components)
@@ -354,7 +354,7 @@ def apply_shape(vectors: Float64Array, shape: Shape) -> Float64Array:
 
 
 def _product(rows: Float64Array, matrix: Float64Array) -> Float64Array:
-    """Compute rows @ matrix; each row is bit-identical regardless of the other rows."""
+    """Compute rows @ matrix; each row is bit-identical for any other rows."""
     n, width = len(rows), matrix.shape[1]
     right = np.zeros((matrix.shape[0], -(-width // _COLUMNS) * _COLUMNS))
     right[:, :width] = matrix
@@ -369,7 +369,7 @@ def _product(rows: Float64Array, matrix: Float64Array) -> Float64Array:
 
 
 def postprocess(sums: BlockSums, filled: BoolArray, shape: Shape) -> BlockSums:
-    """Return a function that post-processes a slice of documents; empty documents are 0."""
+    """Return a function that applies a `Shape` to pooled vectors; empty documents stay 0."""
 
     def rows(block: slice) -> Float64Array:
         found = apply_shape(sums(block), shape)
@@ -383,7 +383,7 @@ def postprocess(sums: BlockSums, filled: BoolArray, shape: Shape) -> BlockSums:
 
 
 def too_large_error(document: int) -> ValueError:
-    """Return the error for a vector that overflows float32."""
+    """Create the error for a document vector that overflows float32."""
     return ValueError(
         f"The vector of document {document} is too large for float32. Scale the weights or counts "
         "down."
@@ -393,7 +393,7 @@ def too_large_error(document: int) -> ValueError:
 def word_parts(
     table: Float32Array, encoded: DocumentRows, values: Float64Array, combine: Combine, shape: Shape
 ) -> Float64Array:
-    """Compute the contribution of each word of one document to its vector; rows sum to it.
+    """Split a document's vector into one contribution per word, which sum to the vector.
 
     The mean that whitening subtracts is split among the words by their coefficients. For "max",
     a word contributes the dimensions in which it has the maximum; ties go to the first word.

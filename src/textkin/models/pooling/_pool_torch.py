@@ -1,4 +1,4 @@
-"""Pooling of word vectors over documents in torch.
+"""Pooling of word vectors over documents in torch, for GPUs.
 
 The formulas are the same as in `_arithmetic`, in float64, too.
 """
@@ -29,7 +29,7 @@ _MOST_DOCUMENTS = 2**15  # maximum block size, in documents; larger blocks are n
 def coefficients(
     counts: torch.Tensor, weights: torch.Tensor | None, starts: torch.Tensor, combine: str
 ) -> torch.Tensor:
-    """Compute the coefficient of each entry: its share of the document, times its weight.
+    """Compute the coefficient of each word: its share of the document times its weight.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def pool_on_device(
     double: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[NDArray[Any], BoolArray, BoolArray]:
-    """Pool documents on a device.
+    """Compute the pooled vectors of documents on a device.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _combined(
     starts: torch.Tensor,
     combine: str,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sum or maximize the word vectors of each document; also return a mask of nonempty ones."""
+    """Pool the word vectors of each document; also return a mask of nonempty documents."""
     kept = values > 0
     ends = torch.cat([starts.new_zeros(1), kept.cumsum(0)])[starts]
     filled = ends.diff() > 0

@@ -1,4 +1,4 @@
-"""Pooling of word vectors into document vectors, with weights, component removal, and whitening."""
+"""`Pooling`: document vectors from word vectors, by weighted means, sums, or maxima."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +63,7 @@ __all__ = ["Pooling"]
 
 
 class Pooling(VectorModel):
-    r"""Document vectors pooled from word vectors: plain or weighted means, sums, or maxima.
+    r"""Document vectors pooled from word vectors, by (weighted) means, sums, or maxima.
 
     The plain mean is the centroid of the Word Centroid Distance. Two options turn it into a strong
     measure for short texts at the cost of a table lookup: weights that fall with the frequency of
@@ -253,7 +253,7 @@ class Pooling(VectorModel):
     def fit(
         self, X: Documents, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Learn word weights, components, and whitening, as far as the parameters need them.
+        """Learn word weights, components to remove, and whitening, if parameters need them.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class Pooling(VectorModel):
         return self
 
     def transform(self, X: Documents, *, progress: ProgressCallback | None = None) -> Float32Array:
-        """Compute a vector for each document.
+        """Return the pooled vector of each document.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class Pooling(VectorModel):
     def fit_transform(
         self, X: Documents, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Float32Array:
-        """Learn from documents and return their vectors, faster than `fit` and `transform`.
+        """Fit to documents and return their pooled vectors, faster than in two calls.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Pooling(VectorModel):
         return self._vectors_of(sums, filled, self._shape(), None)
 
     def empty_documents(self, X: Documents) -> Int64Array:
-        """Return the positions of documents without any word to pool.
+        """Return the positions of documents without a known word of positive weight.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class Pooling(VectorModel):
     def explain(
         self, a: Document, b: Document, *, feature_names: Sequence[str] | None = None
     ) -> Contributions:
-        r"""Decompose the cosine of two documents into contributions of the words of the first.
+        r"""Split the cosine of two documents into contributions of the words of the first.
 
         Parameters
         ----------
@@ -490,7 +490,7 @@ class Pooling(VectorModel):
         return not isinstance(self.vectors, np.ndarray)
 
     def _needs_fit(self) -> bool:
-        """Return True if the parameters require documents to learn from."""
+        """Return True if a parameter requires `fit`, such as weights from a corpus."""
         return (
             not (isinstance(self.whiten, bool | np.bool_) and not self.whiten)
             or self.remove_components != 0
@@ -498,7 +498,7 @@ class Pooling(VectorModel):
         )
 
     def _learned_parameters(self, table: VectorTable) -> tuple[Any, ...]:
-        """Return the key for which the learned attributes are valid: parameters and sizes."""
+        """Return a key that changes when attributes learned by `fit` become invalid."""
         given = [
             value if isinstance(value, str) else "given"
             for value in (self.word_weights, self.probabilities)
@@ -567,7 +567,7 @@ class Pooling(VectorModel):
             )
 
     def _fitted_state(self) -> tuple[VectorTable, Float64Array | None, Shape]:
-        """Return the vector table, the word weights, and the steps after pooling."""
+        """Return the vector table, word weights, and fitted `Shape`."""
         check_params(self)
         table = self._vector_table()
         self._check_sizes(table)
@@ -620,7 +620,7 @@ class Pooling(VectorModel):
         shape: Shape | None,
         progress: ProgressCallback | None,
     ) -> tuple[Any, BoolArray]:
-        """Pool documents on the device into vectors, or into sums in float64 if `shape` is None."""
+        """Pool documents on the device; without a `Shape`, return float64 sums."""
         assert self.device is not None
         with memory_errors_on(self.device, "Free some"):
             from textkin.device import memory_of  # imported here, because it loads torch

@@ -1,3 +1,3 @@
-"""Topic models: PLSA, LDA and counting grids, with the back ends of EM."""
+"""Topic models: PLSA, LDA, and counting grids."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Componential counting grid: a map of words on which each document is a mixture of windows."""
+"""`CountingGrid`: topic model on a grid, in which each document is a mixture of windows."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +60,7 @@ _SIDES = Constraint(
 
 
 class CountingGrid(HasTopics, BagModel):
-    """Topic model on a grid: neighboring cells have similar words, documents are window mixtures.
+    """Topic model on a torus of cells with word distributions; documents mix windows of cells.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class CountingGrid(HasTopics, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the words of the cells by EM.
+        """Learn the word distribution of each cell by EM.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class CountingGrid(HasTopics, BagModel):
         return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Infer the share of each window in documents, each independently of the others.
+        """Infer the share of each window in a document, for each document independently.
 
         Parameters
         ----------
@@ -312,7 +312,7 @@ class CountingGrid(HasTopics, BagModel):
         *,
         n_words: int = 3,
     ) -> WordMap:
-        """Return the grid as a map with the most probable words of each cell.
+        """Return the grid as a `WordMap` with the most probable words of each cell.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class CountingGrid(HasTopics, BagModel):
         return windows
 
     def _has_collapsed(self) -> bool:
-        """Return True if priors have made all windows equal except for a few of their words."""
+        """Return True if the priors made the word distributions of all windows alike."""
         if max(self.topic_word_prior, self.doc_topic_prior) <= 1 or _both(self.window) == _both(
             self.shape
         ):
@@ -350,7 +350,7 @@ class CountingGrid(HasTopics, BagModel):
         return all(np.abs(row - mean).sum() < 2 * _ALIKE for row in self.components_)
 
     def _check_memory(self, shape: tuple[int, int], windows: "Windows") -> None:
-        """Raise if the arrays of the fit would exceed `memory`, before allocating them."""
+        """Raise ValueError if arrays of the fit would exceed `memory`, before allocation."""
         n_documents, n_words = shape
         best = self.n_init > 1  # a second fit in memory: the best one until now
         needed = 8 * windows.size * ((3 + best) * n_documents + (5 + 2 * best) * n_words)
@@ -392,27 +392,27 @@ class CountingGrid(HasTopics, BagModel):
 
 
 def _both(sides: tuple[int, int] | int) -> tuple[int, int]:
-    """Return rows and columns as two integers; a single integer stands for both."""
+    """Return (rows, columns) as integers; one integer stands for both."""
     rows, columns = sides if isinstance(sides, tuple | list) else (sides, sides)
     return int(rows), int(columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Shape of a torus of cells, and of the window that starts at each cell."""
+    """Shape of the torus of cells, and of the windows; a window starts at each cell."""
 
     shape: tuple[int, int]
     window: tuple[int, int]
 
     @property
     def size(self) -> int:
-        """Number of cells, and of windows."""
+        """Number of cells, which is also the number of windows."""
         return self.shape[0] * self.shape[1]
 
 
 @dataclass(frozen=True, slots=True)
 class GridFit:
-    """Fitted mixture of windows, with the words and tokens of the cells."""
+    """Result of a counting-grid fit: EM result, word distributions, and tokens of cells."""
 
     found: EMFit
     cells: Float64Array  # (rows, columns, n_words)
@@ -420,12 +420,12 @@ class GridFit:
 
     @property
     def score(self) -> float:
-        """Score used to choose among fits; higher is better."""
+        """Score by which the best of several random initializations is chosen; higher is better."""
         return self.found.score
 
 
 class GridEM:
-    """Back end of EM for windows of cells; see `EMBackend`.
+    """EM back end of the counting grid, whose topics are windows of cells.
 
     To the core, a window is a topic. An EM step computes expected counts of the windows. They are
     divided among the cells, and the next step starts with the means of the cells of each window.
@@ -443,7 +443,7 @@ class GridEM:
         self._average_cells()
 
     def step(self) -> float:
-        """Take a step of EM; return the log-likelihood before it."""
+        """Run one EM step, and return the log-likelihood of the model before the step."""
         found = self._core.step()
         settings = self.problem.settings
         _core.renew_cells(
@@ -461,11 +461,11 @@ class GridEM:
         return found
 
     def log_likelihood(self) -> tuple[float, float]:
-        """Return the log-likelihood, and the number of tokens with P(w|d) = 0."""
+        """Return the log-likelihood of the documents, and how many tokens have P(w|d) = 0."""
         return self._core.log_likelihood()
 
     def log_prior(self) -> float:
-        """Return the logarithm of the priors, without its constant."""
+        """Return the log prior density of the current P(w|z) and P(z|d), up to a constant."""
         total, settings = 0.0, self.problem.settings
         if settings.topic_word_prior > 0:
             cells = self._cells[self._seen, : settings.n_components] * self._cell_scale
@@ -473,25 +473,25 @@ class GridEM:
         return total + self._core.log_prior()
 
     def word_topics(self) -> Float64Array:
-        """Return P(w|z) of the windows."""
+        """Return the word distribution P(w|z) of each window."""
         return self._core.word_topics()
 
     def document_topics(self) -> Float64Array:
-        """Return P(z|d) of the windows."""
+        """Return the share P(z|d) of each window in each document."""
         return self._core.document_topics()
 
     def cell_words(self) -> Float64Array:
-        """Return the word distributions of the cells as an array (rows, columns, n_words)."""
+        """Return the word distribution of each cell as an array (rows, columns, n_words)."""
         cells = np.ascontiguousarray((self._cells[:, : self._windows.size] * self._cell_scale).T)
         return cells.reshape(*self._windows.shape, -1)
 
     def cell_tokens(self) -> Float64Array:
-        """Return the share of all tokens in each cell."""
+        """Return each cell's share of all tokens as an array (rows, columns)."""
         tokens = self._tokens / self._tokens.sum()
         return np.asarray(tokens.reshape(self._windows.shape))
 
     def _average_cells(self) -> None:
-        """Set the words of each window to the mean of its cells."""
+        """Set the word distribution of each window to the mean of its cells."""
         self._core.scale = np.ones(self._windows.size)
         _core.window_means(
             self._cells,

@@ -1,4 +1,4 @@
-"""EM fits of topic models: scaled problem, initialization, fit loop, tempering, and restarts.
+"""EM for topic models: problem, initialization, loop, and tempering.
 
 `_em_reference` has the equations. The back ends `_em_core`, `_em_torch` and `_em_blocks` compute
 the same steps over nonzero counts, and are tested against it.
@@ -48,7 +48,7 @@ _UNLIKELY = np.log(1e-30)  # log-likelihood of a held-out token that the model g
 
 @dataclass(frozen=True, slots=True)
 class EMSettings:
-    """Parameters of a fit. Priors are pseudo-counts: Dirichlet parameters minus 1."""
+    """Parameters of an EM fit; priors are Dirichlet parameters minus 1."""
 
     n_components: int
     topic_word_prior: float
@@ -60,7 +60,7 @@ class EMSettings:
 
 @dataclass(frozen=True, slots=True)
 class EMFit:
-    """Fitted P(w|z) and P(z|d), with the history of the fit."""
+    """Result of EM: P(w|z), P(z|d), and the objective after each step."""
 
     word_topics: Float64Array  # P(w|z), (n_components, n_words)
     document_topics: Float64Array  # P(z|d), (n_documents, n_components)
@@ -73,13 +73,13 @@ class EMFit:
 
     @property
     def score(self) -> float:
-        """Score used to choose among fits; higher is better."""
+        """Score by which the best of several random initializations is chosen; higher is better."""
         return max(self.held_out) if self.held_out else self.objectives[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class EMProblem:
-    """Size, precision, and scaled priors of a fit, the same for every back end.
+    """Size, precision, and priors of a topic-model fit, scaled for the back ends.
 
     Weights and priors are divided by one power of two, 2**exponent, so that the largest is about 1.
     This is exact, and keeps numbers in range for weights of any size. Likelihoods of the scaled
@@ -105,7 +105,7 @@ class EMProblem:
         total: float,
         single: bool,
     ) -> "EMProblem":
-        """Return the problem of bags with these weights; `single` if they are in float32."""
+        """Create the problem for bags with a given range of weights."""
         n_documents, n_words = shape
         small = (n_documents + n_words) * settings.n_components <= _SMALL
         word_prior, topic_prior = settings.topic_word_prior, settings.doc_topic_prior
@@ -131,7 +131,7 @@ class EMProblem:
 
     @classmethod
     def of_bags(cls, settings: EMSettings, bags: Bags) -> "EMProblem":
-        """Return the problem of fitting bags in memory."""
+        """Create the problem of fitting bags that are in memory."""
         return cls.of(
             settings,
             bags.shape,
@@ -143,17 +143,17 @@ class EMProblem:
 
     @property
     def unit(self) -> float:
-        """Unscaled weight that corresponds to a scaled weight of 1."""
+        """Original weight that a scaled weight of 1 stands for."""
         return float(np.ldexp(1.0, self.exponent))
 
     def scaled(self, bags: Bags) -> NDArray[Any]:
-        """Return the scaled weights of bags, in the precision of the fit."""
+        """Return the weights of bags, scaled and in the precision of the fit."""
         counts = np.ldexp(bags.data.astype(np.float64), -self.exponent)
         return np.asarray(counts.astype(self.dtype))
 
 
 class EMBackend(Protocol):
-    """Topic model during a fit, with a back end for each storage of the documents.
+    """Interface of a topic model in an EM fit; one back end per storage of documents.
 
     `_em_reference.ReferenceEM` defines what each method returns.
     """
@@ -161,7 +161,7 @@ class EMBackend(Protocol):
     problem: EMProblem
 
     def step(self) -> float:
-        """Run an EM step; return the log-likelihood before it."""
+        """Run one EM step, and return the log-likelihood of the model before the step."""
         ...
 
     def log_likelihood(self) -> tuple[float, float]:
@@ -169,35 +169,35 @@ class EMBackend(Protocol):
         ...
 
     def log_prior(self) -> float:
-        """Return the logarithm of the priors, without its constant."""
+        """Return the log prior density of the current P(w|z) and P(z|d), up to a constant."""
         ...
 
     def word_topics(self) -> Float64Array:
-        """Return P(w|z) as an array (n_components, n_words)."""
+        """Return P(w|z) as an array of shape (n_components, n_words)."""
         ...
 
     def document_topics(self) -> Float64Array:
-        """Return P(z|d) as an array (n_documents, n_components)."""
+        """Return P(z|d) as an array of shape (n_documents, n_components)."""
         ...
 
 
 class TemperedEMBackend(EMBackend, Protocol):
-    """Back end that can also run tempered steps, score held-out tokens, and restore a state."""
+    """Interface of back ends with tempered EM steps and scores of held-out tokens."""
 
     def step(self, power: float = 1.0) -> float:
-        """Run an EM step with the probabilities in the E step raised to a power."""
+        """Run an EM step whose E-step probabilities are raised to `power`."""
         ...
 
     def log_likelihood(self, *, held: bool = False) -> tuple[float, float]:
-        """Return the log-likelihood of the tokens of the fit, or of the unscaled held-out ones."""
+        """Return the log-likelihood of the training tokens, or of the held-out tokens."""
         ...
 
     def state(self) -> object:
-        """Return the current model, for `restore`."""
+        """Return the current P(w|z) and P(z|d) in a form that `restore` takes."""
         ...
 
     def restore(self, state: Any) -> None:  # noqa: ANN401 (a result of `state` of this back end)
-        """Restore a model that `state` returned."""
+        """Set P(w|z) and P(z|d) to the result of an earlier `state`."""
         ...
 
 
@@ -206,7 +206,7 @@ class TemperedEMBackend(EMBackend, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EMStart:
-    """Initial model, sampled from Dirichlet(1); equal topics would be a fixed point of EM."""
+    """Random initial P(z|d) and P(w|z), sampled from Dirichlet(1)."""
 
     document_topics: Float64Array  # P(z|d)
     words: NDArray[Any]  # (n_words, n_components); words times scale are P(w|z)
@@ -214,7 +214,7 @@ class EMStart:
 
 
 def draw_start(bags: Bags, problem: EMProblem, random: RandomState) -> EMStart:
-    """Sample P(z|d) of all documents, then P(w|z) of all words."""
+    """Sample the initial P(z|d) of all documents, and P(w|z) of all topics."""
     n = problem.settings.n_components
     document_topics = draw_document_topics(random, problem.n_documents, n)
     document_topics[np.diff(bags.indptr) == 0] = 1 / n
@@ -223,7 +223,7 @@ def draw_start(bags: Bags, problem: EMProblem, random: RandomState) -> EMStart:
 
 
 def draw_document_topics(random: RandomState, rows: int, columns: int) -> Float64Array:
-    """Sample rows of Dirichlet(1); each number uses one uniform number of the generator."""
+    """Sample the initial P(z|d) from Dirichlet(1), one row per document."""
     drawn = random.standard_exponential((rows, columns))
     return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
@@ -231,7 +231,7 @@ def draw_document_topics(random: RandomState, rows: int, columns: int) -> Float6
 def draw_words(
     random: RandomState, seen: BoolArray, problem: EMProblem
 ) -> tuple[NDArray[Any], Float64Array]:
-    """Sample P(w|z) of Dirichlet(1) over words that occur, as words and scale of `EMStart`."""
+    """Sample the initial P(w|z) from Dirichlet(1), over the words that occur."""
     shape = problem.n_words, problem.settings.n_components
     words = random.standard_exponential(shape).astype(problem.dtype)
     words[~seen] = 0
@@ -239,14 +239,14 @@ def draw_words(
 
 
 def words_in(bags: Bags) -> BoolArray:
-    """Return a mask of the words that occur in bags."""
+    """Return a mask of the words that occur in the bags."""
     found = np.zeros(bags.shape[1], np.bool_)
     found[bags.indices] = True
     return found
 
 
 def document_lengths(bags: Bags) -> Float64Array:
-    """Return the sum of each document; raise if the sums are all 0 or overflow."""
+    """Return the sum of weights of each document; raise if all are 0 or they overflow."""
     lengths: Float64Array = np.asarray(
         np.bincount(row_indices(bags), bags.data, bags.shape[0]), dtype=np.float64
     )
@@ -256,7 +256,7 @@ def document_lengths(bags: Bags) -> Float64Array:
 
 
 def check_weights(has_words: bool, total: float) -> None:
-    """Raise if there are no words to fit, or the weights overflow."""
+    """Raise if the bags have no words, or the sum of their weights overflows."""
     if not has_words:
         raise ValueError("X must have words to fit topics to; all its documents are empty.")
     with np.errstate(over="ignore"):
@@ -269,7 +269,7 @@ def check_weights(has_words: bool, total: float) -> None:
 
 
 def maximize(backend: EMBackend, report: Callable[[], object]) -> EMFit:
-    """Run steps of plain EM until the relative gain of the objective is below `tol`."""
+    """Run EM steps until the relative gain of the objective is below `tol`."""
     problem, settings = backend.problem, backend.problem.settings
     likelihoods: list[float] = []
     objectives: list[float] = []
@@ -296,13 +296,13 @@ def maximize(backend: EMBackend, report: Callable[[], object]) -> EMFit:
 
 
 def _gain(objectives: list[float], total: float) -> float:
-    """Compute the relative gain of a step; avoid dividing by an objective of 0."""
+    """Compute the relative gain of an EM step from the objectives before and after it."""
     before, after = objectives
     return (after - before) / max(abs(after), 1e-9 * total)
 
 
 def fit_tempered(backend: TemperedEMBackend, cooling: float, report: Callable[[], object]) -> EMFit:
-    """Fit by tempered EM: stop early by held-out tokens, and cool down while that helps them.
+    """Fit by tempered EM: stop by held-out tokens, and lower the power while that helps.
 
     Returns
     -------
@@ -349,14 +349,14 @@ def fit_tempered(backend: TemperedEMBackend, cooling: float, report: Callable[[]
 
 @dataclass(frozen=True, slots=True)
 class TokenSplit:
-    """Bags to fit to, and held-out tokens of the same documents."""
+    """Bags split into training tokens and held-out tokens of the same documents."""
 
     train: Bags
     held: Bags
 
 
 def split_tokens(bags: Bags, fraction: float, random: RandomState) -> TokenSplit:
-    """Hold out each token with a given probability, unless its word has no other token.
+    """Split tokens at random into training and held-out ones; no word is lost for training.
 
     Parameters
     ----------
@@ -395,12 +395,12 @@ def split_tokens(bags: Bags, fraction: float, random: RandomState) -> TokenSplit
 
 
 def log_of(values: NDArray[Any]) -> Float64Array:
-    """Compute logarithms; 0, from underflow, is replaced by the smallest normal float."""
+    """Compute logarithms, with 0 (underflow) replaced by the smallest normal float."""
     return np.asarray(np.log(np.maximum(values, np.finfo(np.float64).tiny)))
 
 
 def normalized_words(words: NDArray[Any], scale: Float64Array) -> Float64Array:
-    """Compute P(w|z) as an array (n_components, n_words) from words and scale of `EMStart`."""
+    """Return P(w|z) of shape (n_components, n_words) from unnormalized words and their scale."""
     found = np.ascontiguousarray((words * scale).T)
     if not np.isfinite(found).all():
         raise ValueError(

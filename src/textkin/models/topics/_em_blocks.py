@@ -1,4 +1,4 @@
-"""EM of PLSA over blocks: P(z|d) stays with its block on the shelf, expected counts are summed.
+"""EM of PLSA over blocks of documents, in this process or on workers.
 
 A step of a block opens its bags, reads P(z|d) of the previous step (or samples it, in the first
 step), stores the next P(z|d), and returns the expected counts of the words in the block. The sum
@@ -50,7 +50,7 @@ _SKIPPED = 2**22  # numbers sampled at once to advance the generator to the next
 
 
 def fit_plsa(plsa: PLSA, passes: Passes, progress: ProgressCallback | None) -> None:
-    """Fit PLSA by plain EM; see `PLSA.fit`."""
+    """Fit PLSA to blocks of documents by EM, with the result of `PLSA.fit`."""
     if plsa.tempered:
         raise ParameterError(
             "tempered",
@@ -87,7 +87,7 @@ def fit_plsa(plsa: PLSA, passes: Passes, progress: ProgressCallback | None) -> N
 
 @dataclass(frozen=True, slots=True)
 class _BlockFit:
-    """Fit of one initialization."""
+    """Fit of PLSA over blocks from one random initialization."""
 
     found: EMFit
     topic_weights: Float64Array
@@ -98,7 +98,7 @@ class _BlockFit:
 
 
 class BlockEM:
-    """Back end of EM for bags in blocks; see `EMBackend`.
+    """EM back end for blocks of documents; P(z|d) is stored in files.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class BlockEM:
             self._topic_prior = sum(passes.over(_Prior(self._frame), self._items()))
 
     def step(self) -> float:
-        """Run an EM step; return the log-likelihood before it."""
+        """Run one EM step, and return the log-likelihood of the model before the step."""
         work = _Step(self._frame, self._steps + 1, self._words, self._scale)
         counts = np.zeros((len(self._seen), self.problem.settings.n_components))
         logarithm = self._topic_prior = 0.0
@@ -168,7 +168,7 @@ class BlockEM:
         return logarithm
 
     def log_likelihood(self) -> tuple[float, float]:
-        """Return the log-likelihood, and the number of tokens with P(w|d) = 0."""
+        """Return the log-likelihood of the documents, and how many tokens have P(w|d) = 0."""
         work = _Likelihood(self._frame, self._steps, self._words, self._scale)
         logarithm = impossible = 0.0
         shares = np.zeros(self.problem.settings.n_components)
@@ -180,7 +180,7 @@ class BlockEM:
         return logarithm, impossible
 
     def log_prior(self) -> float:
-        """Return the logarithm of the priors, without its constant."""
+        """Return the log prior density of the current P(w|z) and P(z|d), up to a constant."""
         settings = self.problem.settings
         total = 0.0
         if settings.topic_word_prior > 0:
@@ -189,11 +189,11 @@ class BlockEM:
         return total + self._topic_prior
 
     def word_topics(self) -> Float64Array:
-        """Return P(w|z)."""
+        """Return the word distribution P(w|z) of each topic, one row per topic."""
         return normalized_words(self._words, self._scale)
 
     def document_topics(self) -> Float64Array:
-        """Return P(z|d) as a memory map of a file on the shelf; call this once, after the fit."""
+        """Return P(z|d) as a memory map of a file; call it once, after the fit."""
         shelf, frame = self._passes.shelf, self._frame
         file = shelf.file(f"document-topics-{frame.start}")
         shape = self.problem.n_documents, self.problem.settings.n_components
@@ -212,25 +212,25 @@ class BlockEM:
         return topics
 
     def _items(self) -> list[tuple[Block, RandomState | None]]:
-        """Return the blocks; in the first step, each with its random generator."""
+        """Return the blocks; before the first step, each with its random generator."""
         randoms = self._randoms if self._steps == 0 else [None] * len(self._randoms)
         return list(zip(self._passes.blocks, randoms, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class _EMPasses:
-    """Shelf and problem, which all tasks of a fit share."""
+    """Shared folder and problem, used by all tasks of a fit."""
 
     shelf: Shelf
     start: int
     problem: EMProblem
 
     def name(self, step: int, block: Block) -> str:
-        """Return the name of P(z|d) of a block after a step."""
+        """Return the file name of a block's P(z|d) after a step."""
         return f"topics-{self.start}-{step}-{block.number}"
 
     def topics(self, step: int, block: Block, random: RandomState | None, bags: Bags) -> Any:  # noqa: ANN401
-        """Return a table of P(z|d) after a step, or of the initial one."""
+        """Return the P(z|d) of a block after a step, or its random initial values."""
         if random is None:
             return table_of(self.shelf.get(self.name(step, block)), self.problem.dtype)
         n = self.problem.settings.n_components
@@ -242,7 +242,7 @@ class _EMPasses:
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """Expected counts of one block, from an EM step."""
+    """Expected counts of words per topic from one block's EM step."""
 
     logarithm: float  # log-likelihood before the step
     topic_prior: float  # logarithm of the prior of P(z|d) after the step
@@ -252,7 +252,7 @@ class _Expected:
 
 @dataclass(frozen=True, slots=True)
 class _Prior:
-    """Task that computes the logarithm of the prior of a block's initial P(z|d)."""
+    """Task that returns the log prior density of a block's initial P(z|d)."""
 
     frame: _EMPasses
 
@@ -264,7 +264,7 @@ class _Prior:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Task that runs an EM step for one block; a repeated run stores the same results."""
+    """Task that runs an EM step on a block, and stores its P(z|d); repeatable."""
 
     frame: _EMPasses
     step: int
@@ -303,7 +303,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Likelihood:
-    """Task that computes the log-likelihood of a block, and its tokens per topic."""
+    """Task that returns the log-likelihood of a block, and its tokens per topic."""
 
     frame: _EMPasses
     step: int
@@ -328,7 +328,7 @@ class _Likelihood:
 
 
 def _own_words(bags: Bags) -> tuple[Any, Any]:
-    """Return the words that occur in bags, and the bags over these words."""
+    """Return the words that occur in bags, and the bags with only these columns."""
     has = words_in(bags)
     used = np.flatnonzero(has)
     columns = (np.cumsum(has) - 1).astype(np.int32)[bags.indices]
@@ -341,7 +341,7 @@ def _empty(bags: Bags) -> BoolArray:
 
 
 def _skip(random: RandomState, numbers: int) -> None:
-    """Skip `numbers` exponential numbers of a generator; each takes one uniform number."""
+    """Advance a random generator by `numbers` exponential samples."""
     while numbers > 0:
         random.random_sample(min(numbers, _SKIPPED))
         numbers -= _SKIPPED

@@ -1,4 +1,4 @@
-"""EM steps of topic models in the compiled core, and inference on new documents.
+"""EM steps of topic models in the compiled core, and inference for new documents.
 
 Tables of the core have a row per document or word and a column per topic, padded to 64 bytes. Words
 hold expected counts; `scale` times these are P(w|z).
@@ -34,7 +34,7 @@ _MANY_TOKENS = 2.0**100  # largest count of a word in a document that a prior ca
 
 
 class CoreEM:
-    """Back end of EM for bags in memory; see `TemperedEMBackend`.
+    """EM back end in the compiled core, for bags in memory.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class CoreEM:
         self.words, self.scale = table_of(start.words, dtype), start.scale.copy()
 
     def step(self, power: float = 1.0) -> float:
-        """Run an EM step; return the log-likelihood before it."""
+        """Run one EM step, and return the log-likelihood of the model before the step."""
         settings = self.problem.settings
         n = settings.n_components
         if power < 1:
@@ -94,14 +94,14 @@ class CoreEM:
         return before if power < 1 else float(found)
 
     def log_likelihood(self, *, held: bool = False) -> tuple[float, float]:
-        """Return the log-likelihood, and the number of tokens with P(w|d) = 0."""
+        """Return the log-likelihood of the documents, and how many tokens have P(w|d) = 0."""
         entries = self._held if held else self._entries
         assert entries is not None
         jobs = self.problem.settings.jobs
         return log_likelihood(entries, self._topics, self.words, self.scale, jobs)
 
     def log_prior(self) -> float:
-        """Return the logarithm of the priors, without its constant."""
+        """Return the log prior density of the current P(w|z) and P(z|d), up to a constant."""
         settings = self.problem.settings
         total = 0.0
         if settings.topic_word_prior > 0:
@@ -110,30 +110,30 @@ class CoreEM:
         return total + log_prior_of_topics(self._topics, settings)
 
     def word_topics(self) -> Float64Array:
-        """Return P(w|z)."""
+        """Return the word distribution P(w|z) of each topic, one row per topic."""
         return normalized_words(self.words[:, : self.problem.settings.n_components], self.scale)
 
     def document_topics(self) -> Float64Array:
-        """Return P(z|d)."""
+        """Return the topic distribution P(z|d) of each document, one row per document."""
         topics = self._topics[:, : self.problem.settings.n_components]
         return np.array(topics, dtype=np.float64)
 
     def state(self) -> tuple[Any, Any, Any]:
-        """Return the current model, for `restore`."""
+        """Return the current P(w|z) and P(z|d) in a form that `restore` takes."""
         return self._topics.copy(), self.words.copy(), self.scale.copy()
 
     def restore(self, state: tuple[Any, Any, Any]) -> None:
-        """Restore a model that `state` returned."""
+        """Set P(w|z) and P(z|d) to the result of an earlier `state`."""
         self._topics, self.words, self.scale = (array.copy() for array in state)
 
 
 def scaled_entries(bags: Bags, problem: EMProblem) -> tuple[Any, Any, Any]:
-    """Return row offsets, columns, and scaled weights."""
+    """Return the CSR arrays of bags (row offsets, columns, scaled weights) for the core."""
     return bags.indptr.astype(np.int64), bags.indices.astype(np.int32), problem.scaled(bags)
 
 
 def core_model(bags: Bags, entries: tuple[Any, Any, Any]) -> Any:  # noqa: ANN401 (of the core)
-    """Create the object of the core that runs steps over the scaled entries of bags."""
+    """Create the core's object that runs EM steps on bags."""
     by_word = sparse.csr_array(
         (np.arange(bags.nnz, dtype=np.int64), bags.indices, bags.indptr), shape=bags.shape
     ).tocsc()
@@ -149,14 +149,14 @@ def log_likelihood(
     scale: Float64Array,
     jobs: int,
 ) -> tuple[float, float]:
-    """Return the log-likelihood of entries, and the number of tokens with P(w|d) = 0."""
+    """Return the log-likelihood of bags, and how many of their tokens have P(w|d) = 0."""
     padded = np.zeros(words.shape[1])
     padded[: scale.size] = scale
     return _core.log_likelihood(*entries, topics, words, padded, jobs)
 
 
 def log_prior_of_topics(topics: Any, settings: EMSettings) -> float:  # noqa: ANN401 (a table)
-    """Return the logarithm of the prior of P(z|d), without its constant."""
+    """Return the log prior density of P(z|d), up to a constant."""
     if settings.doc_topic_prior == 0:
         return 0.0
     shares = topics[:, : settings.n_components].astype(np.float64)
@@ -173,7 +173,7 @@ def fold_in(
     tolerance: float,
     progress: Any = None,  # noqa: ANN401 (a callback, for the core)
 ) -> Float64Array:
-    """Infer P(z|d) of documents for fixed P(w|z), from equal topics; rows do not interact.
+    """Infer P(z|d) of each new document independently, with fixed P(w|z).
 
     Parameters
     ----------

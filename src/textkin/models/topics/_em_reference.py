@@ -1,4 +1,4 @@
-"""Reference implementation of EM for topic models: the equations of PLSA in NumPy and float64.
+"""Reference implementation of EM for PLSA in NumPy and float64.
 
 The model is P(w|d) = sum_k P(w|z_k) P(z_k|d). Tests compare every back end with these functions;
 nothing else uses them.
@@ -22,7 +22,7 @@ __all__ = ["ReferenceEM", "e_step", "log_likelihood", "m_step"]
 def e_step(
     bags: Bags, word_topics: Float64Array, document_topics: Float64Array, power: float = 1.0
 ) -> Float64Array:
-    """Compute the posterior P(z|d,w) of each nonzero count.
+    """Compute the posterior P(z|d,w) for each nonzero entry of the bags (E step).
 
     ::
 
@@ -57,7 +57,7 @@ def m_step(
     topic_word_prior: float = 0.0,
     doc_topic_prior: float = 0.0,
 ) -> tuple[Float64Array, Float64Array]:
-    """Compute P(w|z) and P(z|d) from the posterior.
+    """Compute P(w|z) and P(z|d) from the posterior P(z|d,w) (M step).
 
     ::
 
@@ -125,7 +125,7 @@ def log_likelihood(
 
 
 class ReferenceEM:
-    """Back end of EM that calls the functions of this module.
+    """EM back end that calls the NumPy reference functions.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class ReferenceEM:
         self._topics = start.document_topics.copy()
 
     def step(self, power: float = 1.0) -> float:
-        """Run an EM step; return the log-likelihood before it."""
+        """Run one EM step, and return the log-likelihood of the model before the step."""
         before, _ = self.log_likelihood()
         settings = self.problem.settings
         posterior = e_step(self._bags, self._words, self._topics, power)
@@ -164,11 +164,11 @@ class ReferenceEM:
         return before
 
     def log_likelihood(self, *, held: bool = False) -> tuple[float, float]:
-        """Return the log-likelihood, and the number of tokens with P(w|d) = 0."""
+        """Return the log-likelihood of the documents, and how many tokens have P(w|d) = 0."""
         return log_likelihood(self._held if held else self._bags, self._words, self._topics)
 
     def log_prior(self) -> float:
-        """Return (a - 1) sum log P(w|z) + (b - 1) sum log P(z|d)."""
+        """Return the log prior: (a - 1) sum log P(w|z) + (b - 1) sum log P(z|d)."""
         settings = self.problem.settings
         total = 0.0
         if settings.topic_word_prior > 0:
@@ -179,17 +179,17 @@ class ReferenceEM:
         return total
 
     def word_topics(self) -> Float64Array:
-        """Return P(w|z)."""
+        """Return the word distribution P(w|z) of each topic, one row per topic."""
         return self._words.copy()
 
     def document_topics(self) -> Float64Array:
-        """Return P(z|d)."""
+        """Return the topic distribution P(z|d) of each document, one row per document."""
         return self._topics.copy()
 
     def state(self) -> tuple[Any, Any]:
-        """Return the current model, for `restore`."""
+        """Return the current P(w|z) and P(z|d) in a form that `restore` takes."""
         return self._words, self._topics
 
     def restore(self, state: tuple[Any, Any]) -> None:
-        """Restore a model that `state` returned."""
+        """Set P(w|z) and P(z|d) to the result of an earlier `state`."""
         self._words, self._topics = state

@@ -32,7 +32,7 @@ _CHUNK = 2**23  # numbers in the rows gathered at once, so that they fit in the 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Bags on a device, with the order of their entries by words."""
+    """Word counts of bags on a GPU, with their order by word."""
 
     starts: torch.Tensor  # (n_documents + 1,), int64
     words: torch.Tensor  # (n_entries,), int64
@@ -45,7 +45,7 @@ class Entries:
     def of(
         cls, starts: torch.Tensor, words: torch.Tensor, counts: torch.Tensor, n_words: int
     ) -> "Entries":
-        """Create entries from CSR arrays; sort them by words."""
+        """Create the entries from CSR arrays, and compute their order by word."""
         n_documents = len(starts) - 1
         documents = torch.repeat_interleave(
             torch.arange(n_documents, device=starts.device), starts.diff()
@@ -59,7 +59,7 @@ class Entries:
 def products(
     point: torch.Tensor, words: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor
 ) -> torch.Tensor:
-    """Compute the inner product point[rows] . words[columns] of each entry."""
+    """Compute the inner product point[rows] . words[columns] for each entry of the bags."""
     found = point.new_empty(len(rows))
     chunk = max(1, _CHUNK // point.shape[1])
     for start in range(0, len(rows), chunk):
@@ -69,7 +69,7 @@ def products(
 
 
 class TorchEM:
-    """Back end of EM on a device; see `TemperedEMBackend`.
+    """EM back end in torch, on a GPU or on the CPU.
 
     Entries and topics stay on the device if they fit, otherwise each step sends them block by
     block. Words are always on the device.
@@ -136,7 +136,7 @@ class TorchEM:
     def _blocks(
         self, bags: Bags, counts: NDArray[Any]
     ) -> list["Entries | tuple[NDArray[Any], ...]"]:
-        """Return bags in the blocks of this fit, sorted and on the device if they stay there."""
+        """Split bags into blocks for the GPU, copied once if all of them fit."""
         indptr, indices = bags.indptr.astype(np.int64), bags.indices.astype(np.int64)
         found: list[Entries | tuple[NDArray[Any], ...]] = []
         for rows in self.cuts:
@@ -153,7 +153,7 @@ class TorchEM:
         return Entries.of(starts, indices, counts, len(self.words))
 
     def step(self, power: float = 1.0) -> float:
-        """Run an EM step; return the log-likelihood before it."""
+        """Run one EM step, and return the log-likelihood of the model before the step."""
         if power < 1:
             before, _ = self.log_likelihood()
             self.topics = [part**power for part in self.topics]
@@ -187,7 +187,7 @@ class TorchEM:
         return before if power < 1 else float(log)
 
     def log_likelihood(self, *, held: bool = False) -> tuple[float, float]:
-        """Return the log-likelihood, and the number of tokens with P(w|d) = 0."""
+        """Return the log-likelihood of the documents, and how many tokens have P(w|d) = 0."""
         blocks = self._held if held else self._entries
         assert blocks is not None
         log, impossible = (torch.zeros((), dtype=torch.float64, device=self.place) for _ in "ab")
@@ -202,7 +202,7 @@ class TorchEM:
         return float(log), float(impossible)
 
     def log_prior(self) -> float:
-        """Return the logarithm of the priors, without its constant."""
+        """Return the log prior density of the current P(w|z) and P(z|d), up to a constant."""
         settings = self.problem.settings
         total = 0.0
         if settings.topic_word_prior > 0:
@@ -213,30 +213,30 @@ class TorchEM:
         return total
 
     def word_topics(self) -> Float64Array:
-        """Return P(w|z)."""
+        """Return the word distribution P(w|z) of each topic, one row per topic."""
         return normalized_words(self.words.cpu().numpy(), self.scale.cpu().numpy())
 
     def document_topics(self) -> Float64Array:
-        """Return P(z|d)."""
+        """Return the topic distribution P(z|d) of each document, one row per document."""
         topics = np.concatenate([part.cpu().numpy() for part in self.topics])
         return np.asarray(topics, dtype=np.float64)
 
     def state(self) -> tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]:
-        """Return the current model, for `restore`; steps create new tensors."""
+        """Return the current P(w|z) and P(z|d) in a form that `restore` takes."""
         return [*self.topics], self.words, self.scale
 
     def restore(self, state: tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]) -> None:
-        """Restore a model that `state` returned."""
+        """Set P(w|z) and P(z|d) to the result of an earlier `state`."""
         self.topics, self.words, self.scale = [*state[0]], *state[1:]
 
 
 def _log_sum(values: torch.Tensor) -> float:
-    """Compute the sum of logarithms; 0, from underflow, is replaced by the smallest float."""
+    """Return the sum of logarithms of values, with 0 replaced by the smallest float."""
     return float(values.double().clamp(min=torch.finfo(torch.float64).tiny).log().sum())
 
 
 def _normalized_topics(values: torch.Tensor, prior: float, before: torch.Tensor) -> torch.Tensor:
-    """Return values plus the prior as rows that sum to 1; a row of zeros keeps its old values."""
+    """Add the prior to expected counts, and normalize rows to P(z|d); zero rows stay as before."""
     raised = values.double() + prior
     totals = raised.sum(dim=1, keepdim=True)
     after = torch.where(totals > 0, raised / totals, before.double())

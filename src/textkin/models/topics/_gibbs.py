@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling for LDA, in the core."""
+"""Collapsed Gibbs sampling for LDA, in the compiled core."""
 
 import numpy as np
 from numpy.random import RandomState
@@ -22,7 +22,7 @@ _FOLD_IN_BURN_IN, _FOLD_IN_SAMPLES, _FOLD_IN_SEED = 20, 80, 1
 def fit_gibbs(
     bags: Bags, settings: LDASettings, random: RandomState, progress: ProgressCallback | None
 ) -> LDAFit:
-    """Run `max_iter` sweeps over the topics of all tokens; average the samples after burn-in."""
+    """Fit LDA by collapsed Gibbs sampling, and average samples after burn-in."""
     priors = {
         "doc_topic_prior": settings.doc_topic_prior,
         "topic_word_prior": settings.topic_word_prior,
@@ -71,7 +71,7 @@ def fit_gibbs(
 def infer_gibbs(
     bags: Bags, components: Float64Array, settings: LDASettings, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Infer the topic shares of documents with the topics fixed; rows do not interact."""
+    """Infer the topic distribution of each document, independently, with fixed topics."""
     used, columns = np.unique(bags.indices, return_inverse=True)
     weights = components[:, used] / components.sum(axis=1, keepdims=True)
     return np.asarray(
@@ -91,7 +91,7 @@ def infer_gibbs(
 
 
 def _whole(bags: Bags) -> Int32Array:
-    """Convert counts to integers; raise if a weight is not an integer."""
+    """Convert counts to integers; raise ValueError if a count is not an integer."""
     wrong = np.flatnonzero(bags.data != np.floor(bags.data))
     if wrong.size:
         row = int(np.searchsorted(bags.indptr, wrong[0], side="right")) - 1
@@ -109,7 +109,7 @@ def _whole(bags: Bags) -> Int32Array:
 
 
 def _log_likelihood(bags: Bags, topics: Float64Array, words: Float64Array, jobs: int) -> float:
-    """Compute sum n(d, w) log sum_k theta_dk phi_kw."""
+    """Compute the log-likelihood sum n(d, w) log sum_k theta_dk phi_kw."""
     n_topics = topics.shape[1]
     thetas = table_of(topics, np.float64)
     phis = table_of(words, np.float64)

@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation: documents as mixtures of topics, topics as mixtures of words."""
+"""`LDA`: latent Dirichlet allocation, by variational Bayes or Gibbs sampling."""
 
 import warnings
 from typing import ClassVar, Literal, Self
@@ -63,7 +63,7 @@ def _are_above_zero(value: object) -> bool:
 
 
 class LDA(HasTopics, BagModel):
-    """Topic shares of documents by latent Dirichlet allocation.
+    """Latent Dirichlet allocation: topic distributions of documents, by variational Bayes or Gibbs.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class LDA(HasTopics, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the topics.
+        """Learn the word distribution of each topic from bags of words.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class LDA(HasTopics, BagModel):
         return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Infer the topic shares of documents.
+        """Infer the topic distribution of each document with the fitted topics.
 
         Parameters
         ----------
@@ -295,12 +295,12 @@ class LDA(HasTopics, BagModel):
 
     @property
     def topic_words_(self) -> Float64Array:
-        """Word probabilities as an array (n_components, n_words) whose rows sum to 1."""
+        """Word distribution of each topic as an array (n_components, n_words)."""
         check_is_fitted(self)
         return np.asarray(self.components_ / self.components_.sum(axis=1, keepdims=True))
 
     def _prior(self) -> float | Float64Array:
-        """Return the prior of topics as a number, or as an array with one number per topic."""
+        """Return the Dirichlet prior of topic shares: a number, or one number per topic."""
         given, n = self.doc_topic_prior, self.n_components
         if given is None:
             return 1 / n
@@ -347,7 +347,7 @@ class LDA(HasTopics, BagModel):
         )
 
     def _only_known_words(self, bags: Bags) -> Bags:
-        """Remove words that no document of `fit` has: only the prior determines their topics."""
+        """Remove words from bags that occurred in no document of `fit`."""
         known = self.known_words_ > 0
         if known.all():
             return bags

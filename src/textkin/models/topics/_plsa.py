@@ -1,4 +1,4 @@
-"""Probabilistic latent semantic analysis: maximum-likelihood topic mixtures of documents."""
+"""`PLSA`: probabilistic latent semantic analysis, fitted by (tempered) EM."""
 
 import warnings
 from collections.abc import Callable
@@ -50,7 +50,7 @@ _BETWEEN_0_AND_1 = Constraint(
 
 
 class PLSA(HasTopics, BagModel):
-    """Topic shares of documents by probabilistic latent semantic analysis (the aspect model).
+    """Topic distributions of documents by probabilistic latent semantic analysis.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class PLSA(HasTopics, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the factors by EM.
+        """Learn P(w|z) and P(z|d) from bags of words by (tempered) EM.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class PLSA(HasTopics, BagModel):
             )
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Infer P(z|d) of documents, each independently of the others.
+        """Infer the topic distribution P(z|d) of each document independently.
 
         Parameters
         ----------

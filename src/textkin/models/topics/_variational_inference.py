@@ -1,4 +1,4 @@
-"""Variational inference for LDA, by scikit-learn."""
+"""Variational inference for LDA, by scikit-learn's implementation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ EVALUATE_EVERY = 5  # steps between bounds, since a bound costs about as much as
 
 @dataclass(frozen=True, slots=True)
 class LDASettings:
-    """Parameters of LDA with all defaults as numbers."""
+    """Parameters of LDA, with defaults replaced by numbers."""
 
     n_components: int
     doc_topic_prior: float
@@ -33,7 +33,7 @@ class LDASettings:
 
 @dataclass(frozen=True, slots=True)
 class LDAFit:
-    """Topics as pseudo-counts (n_components, n_words), and the history of the fit."""
+    """Result of an LDA fit: topics as pseudo-counts, and the history of the fit."""
 
     components: Float64Array
     n_iter: int
@@ -45,7 +45,7 @@ class LDAFit:
 def fit_variational(
     bags: Bags, settings: LDASettings, random: RandomState, progress: ProgressCallback | None
 ) -> LDAFit:
-    """Fit the topics; `lower_bounds` has each evaluated bound, in nats per word."""
+    """Fit the topics of LDA by variational Bayes, with a symmetric prior."""
     counts = bags.astype(np.float64)
     model = _model(settings, len_documents=counts.shape[0], random=random)
     n_tokens = counts.data.sum()
@@ -67,7 +67,7 @@ def fit_variational(
 def infer_variational(
     bags: Bags, components: Float64Array, settings: LDASettings, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Infer the topic shares of documents with the topics fixed; rows do not interact."""
+    """Infer the topic distribution of each document, independently, with fixed topics."""
     model = _model(settings, len_documents=1, random=np.random.RandomState(0))
     # These are the documented fitted attributes of scikit-learn.
     model.components_ = components
@@ -106,5 +106,5 @@ def _model(settings: LDASettings, *, len_documents: int, random: RandomState) ->
 
 
 def _any_prior() -> Any:  # noqa: ANN401 (scikit-learn is untyped)
-    """Return a context manager in which scikit-learn accepts priors above 1."""
+    """Return a context manager in which scikit-learn accepts Dirichlet priors above 1."""
     return config_context(skip_parameter_validation=True)

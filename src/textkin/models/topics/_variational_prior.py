@@ -1,4 +1,4 @@
-"""Variational inference for LDA with an asymmetric prior of topics, fixed or learned.
+"""Variational inference for LDA with an asymmetric topic prior, fixed or learned.
 
 Scikit-learn takes one number for this prior; the equations are the same with one number per topic
 (Blei et al. 2003, appendix A). All documents are updated at once, and a document that has converged
@@ -26,7 +26,7 @@ _NEWTON_STEPS = 100
 
 
 def asymmetric_prior(n_components: int) -> Float64Array:
-    """Return a decreasing prior that sums to 1: proportional to 1 / (k + sqrt(K)), k = 0, 1, ..."""
+    """Return a topic prior proportional to 1 / (k + sqrt(K)), k = 0, 1, ..., with sum 1."""
     weights = 1 / (np.arange(n_components) + np.sqrt(n_components))
     return np.asarray(weights / weights.sum())
 
@@ -39,7 +39,7 @@ def fit_with_prior(
     random: RandomState,
     progress: ProgressCallback | None,
 ) -> tuple[LDAFit, Float64Array]:
-    """Fit the topics, and the prior if it is `learned`; return the fit and the prior."""
+    """Fit the topics of LDA, and the topic prior if `learned`; return both."""
     counts: Bags = cast(Any, bags.astype(np.float64))  # the type of bags has float32 only
     n_topics, beta = settings.n_components, settings.topic_word_prior
     components = random.gamma(100.0, 0.01, (n_topics, counts.shape[1]))
@@ -67,7 +67,7 @@ def fit_with_prior(
 def infer_with_prior(
     bags: Bags, components: Float64Array, prior: Float64Array, progress: ProgressCallback | None
 ) -> Float64Array:
-    """Infer the topic shares of documents with the topics fixed; rows do not interact."""
+    """Infer the topic distribution of each document, independently, with fixed topics."""
     counts: Bags = cast(Any, bags.astype(np.float64))
     gamma, _ = _update_documents(counts, np.exp(_expectations(components)), prior, None)
     if progress is not None:
@@ -76,7 +76,7 @@ def infer_with_prior(
 
 
 def learn_prior(prior: Float64Array, log_shares: Float64Array, n_documents: int) -> Float64Array:
-    """Return the prior that maximizes the bound, by Newton's method in linear time.
+    """Return the topic prior that maximizes the variational bound, by Newton's method.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def learn_prior(prior: Float64Array, log_shares: Float64Array, n_documents: int)
 
 
 def _expectations(parameters: Float64Array) -> Float64Array:
-    """Return E[log p] of the Dirichlet distribution of each row."""
+    """Return E[log p] under the Dirichlet distribution with the parameters of each row."""
     return np.asarray(digamma(parameters) - digamma(parameters.sum(axis=1, keepdims=True)))
 
 
 def _update_documents(
     counts: Bags, words: Float64Array, prior: Float64Array, start: Float64Array | None
 ) -> tuple[Float64Array, Float64Array]:
-    """Return gamma, and the sums over documents that the topics need, without exp(E[log phi])."""
+    """Update the documents' topic parameters gamma; return them with the sums for topics."""
     n_documents, n_topics = counts.shape[0], len(prior)
     gamma = np.ones((n_documents, n_topics)) if start is None else start.copy()
     by_word = np.ascontiguousarray(words.T)
@@ -142,7 +142,7 @@ def _update_documents(
 def _ratios(
     counts: Bags, rows: IntpArray, shares: Float64Array, by_word: Float64Array
 ) -> sparse.csr_array:
-    """Return counts divided by sum_k exp(E[log theta_dk] + E[log phi_kw])."""
+    """Divide each count by its normalizer sum_k exp(E[log theta_dk] + E[log phi_kw])."""
     norms = _norms(counts, rows, shares, by_word)
     data = counts.data / np.maximum(norms, np.finfo(np.float64).tiny)
     return sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
@@ -162,7 +162,7 @@ def _norms(
 def _bound(
     counts: Bags, gamma: Float64Array, components: Float64Array, prior: Float64Array, beta: float
 ) -> float:
-    """Return the lower bound of the log-likelihood (Blei et al. 2003, equation 15)."""
+    """Compute the variational lower bound of the log-likelihood (Blei et al. 2003, eq. 15)."""
     shares, words = _expectations(gamma), _expectations(components)
     norms = _norms(
         counts, row_indices(counts), np.exp(shares), np.ascontiguousarray(np.exp(words).T)
@@ -175,7 +175,7 @@ def _bound(
 def _dirichlet_bound(
     prior: Float64Array, parameters: Float64Array, expectations: Float64Array
 ) -> float:
-    """Return E[log p(x | prior) - log q(x | parameters)], summed over rows."""
+    """Return the sum over rows of E[log p(x | prior) - log q(x | parameters)]."""
     found = ((prior - parameters) * expectations).sum()
     found += (gammaln(parameters) - gammaln(prior)).sum()
     found += len(parameters) * gammaln(prior.sum()) - gammaln(parameters.sum(axis=1)).sum()

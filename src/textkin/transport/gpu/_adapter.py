@@ -1,4 +1,4 @@
-"""Adapter between the search on a GPU and the core, which reads documents and solves pairs."""
+"""Adapter between the search on a GPU and the core, which computes exact distances."""
 
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ _STAGE = {name: number for number, name in enumerate(_core.STAGES)}
 
 
 class SearchOnDevice:
-    """Documents of an engine on a GPU.
+    """Exact nearest-neighbor search whose lower bounds are computed on a GPU.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class SearchOnDevice:
         from_row: Int64Array | None = None,
         progress: ProgressCallback | None = None,
     ) -> RankedRows:
-        """Find the nearest documents of each query; `engine` must be the engine that owns this."""
+        """Find the nearest documents of each query; `engine` owns this search."""
         assert options.device is not None
         masked = None if options.mask is None else options.mask == 0
         documents = queries.documents()
@@ -91,7 +91,7 @@ class SearchOnDevice:
         return ranked
 
     def _ranked(self, found: DeviceHits, wanted: DeviceRequest, lengths: Int64Array) -> RankedRows:
-        """Convert a result to the form of the core, with a verdict for every document."""
+        """Convert the result of the GPU search to `RankedRows`, with counts of all verdicts."""
         counts = np.array([len(rows) for rows in found.rows], dtype=np.int64)
         findable, empty = (n * (lengths > 0) for n in self._findable(wanted, len(lengths)))
         looked_at = np.maximum(found.refined, found.solved)
@@ -113,7 +113,7 @@ class SearchOnDevice:
         )
 
     def _findable(self, wanted: DeviceRequest, queries: int) -> tuple[Int64Array, Int64Array]:
-        """Count the documents that each query may find, and the empty documents among the rest."""
+        """Return the numbers of nonempty and of empty documents that each query may find."""
         count = len(self._empty)
         empty_before, shown_before = self._empty_before, self._shown_before
         if wanted.masked is not None:
@@ -133,7 +133,7 @@ class SearchOnDevice:
 
 
 class _Solver:
-    """Solver that computes exact distances of candidates of the GPU by the core."""
+    """Callable that computes exact distances of the GPU's candidate documents on the CPU."""
 
     def __init__(
         self, engine: "TransportEngine", queries: _core.Documents, options: SearchOptions
@@ -154,14 +154,14 @@ class _Solver:
 
 
 def _counted(empty: BoolArray, shown: BoolArray | None) -> tuple[Int64Array, Int64Array]:
-    """Return cumulative counts of empty and nonempty documents among the searchable ones."""
+    """Return cumulative counts of empty and of nonempty documents that the mask allows."""
     both = (empty, ~empty) if shown is None else (empty & shown, ~empty & shown)
     bare, full = (np.concatenate([[0], np.cumsum(which)]).astype(np.int64) for which in both)
     return bare, full
 
 
 def host_rows(documents: _core.Documents, *, wide: bool = False) -> HostRows:
-    """Convert documents to the layout of the GPU, with masses in float32 unless `wide`."""
+    """Convert documents to `HostRows`, with word weights in float32, or float64 if `wide`."""
     indptr, words, shares = documents.shares()
     return HostRows(indptr, words, shares if wide else shares.astype(np.float32))
 
@@ -173,7 +173,7 @@ def centroids_on_device(
     columns: _core.Documents,
     device: str,
 ) -> Float64Array:
-    """Compute the distances of the centroids of all pairs on a GPU."""
+    """Compute the matrix of distances between the centroids of two collections on a GPU."""
     torch_device(device)
     # For nearly equal centroids, the float32 error of the masses would be visible.
     first, second = host_rows(rows, wide=True), host_rows(columns, wide=True)
@@ -189,7 +189,7 @@ def relaxed_on_device(
     side: Side,
     options: SearchOptions,
 ) -> Float64Array:
-    """Compute the relaxed distances of all pairs on a GPU."""
+    """Compute the matrix of Relaxed Word Mover's Distances of two collections on a GPU."""
     there = _device_corpus(table, cost, host_rows(columns), options)
     assert options.device is not None
     with memory_errors_on(options.device, _FEWER):
@@ -222,7 +222,7 @@ def _without_words(rows: HostRows, which: BoolArray) -> HostRows:
 def _watched(
     progress: ProgressCallback | None, queries: int, before: int
 ) -> ProgressCallback | None:
-    """Return a callback that reports progress and raises if the call was canceled."""
+    """Return a callback that reports finished queries, and raises after a cancellation."""
     check = stop_check()
     if check is None and progress is None:
         return None

@@ -1,4 +1,4 @@
-r"""Lower bounds of the Word Mover's Distance of many documents, on a GPU.
+r"""Lower bounds of the Word Mover's Distance between many queries and documents, in torch.
 
 Sums of n nonnegative numbers in float32 have a relative error of at most :math:`n 2^{-24}`; bounds
 for pruning are lowered by more than that. Every function has two implementations: plain torch, on
@@ -24,7 +24,7 @@ _ROUNDING = 2.0**-23  # twice the relative error of a sum per number
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaddedQueries:
-    """Queries on a GPU, padded to the same number of words.
+    """Batch of queries on a GPU: word weights and cost tables, padded to equal length.
 
     Attributes
     ----------
@@ -47,19 +47,19 @@ class PaddedQueries:
 
     @property
     def farthest(self) -> float:
-        """Value larger than every cost."""
+        """Cost that is larger than every real cost, used for padding."""
         return 3e38 if self.costs.dtype.is_floating_point else FARTHEST
 
     @property
     def width(self) -> int:
-        """Number of words per query, padding included."""
+        """Number of words of the longest query, to which all queries are padded."""
         return self.shares.shape[1]
 
 
 def document_side(
     rows: DeviceRows, nearest: "torch.Tensor", *, wide: bool = False
 ) -> "torch.Tensor":
-    r"""Compute :math:`\sum_i d_i \min_j c(i, j)` of every document for every query.
+    r"""Compute the relaxed bound :math:`\sum_i d_i \min_j c(i, j)` of every document and query.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def document_side(
 
 
 def query_side(rows: DeviceRows, asked: PaddedQueries, *, wide: bool = False) -> "torch.Tensor":
-    r"""Compute :math:`\sum_j q_j \min_i c(i, j)` of every document for every query.
+    r"""Compute the relaxed bound :math:`\sum_j q_j \min_i c(i, j)` of every document and query.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def query_side(rows: DeviceRows, asked: PaddedQueries, *, wide: bool = False) ->
 def refined(
     rows: DeviceRows, asked: PaddedQueries, queries: "torch.Tensor", documents: "torch.Tensor"
 ) -> "torch.Tensor":
-    r"""Compute a tight lower bound of the distance of some pairs.
+    r"""Compute a tight lower bound (one-step dual ascent) for given pairs of query and document.
 
     Under a metric, mass of a word that both documents have stays in place. For the remaining mass,
     the bound is the larger of two feasible dual solutions: each word of the document gets its
@@ -168,7 +168,7 @@ def refined(
 def _refined(
     rows: DeviceRows, asked: PaddedQueries, queries: "torch.Tensor", documents: "torch.Tensor"
 ) -> "torch.Tensor":
-    """Compute the bounds of some pairs, in arrays of shape (pairs, document words, query words)."""
+    """Compute the tight lower bound for pairs whose costs fit in one array on the GPU."""
     import torch
 
     lengths = rows.lengths[documents]
@@ -201,7 +201,7 @@ def _refined(
 
 
 def lowered(sums: "torch.Tensor", numbers: "torch.Tensor") -> "torch.Tensor":
-    """Lower each sum of products by its maximum float32 rounding error.
+    """Subtract the maximum float32 rounding error from sums of products, so they stay bounds.
 
     The error is a share of the sum per product and addition. Because rounded masses may have been
     canceled, a share of the largest cost is also subtracted.

@@ -1,4 +1,4 @@
-"""Corpus on a GPU: words, documents, and the layout of queries for the bounds."""
+"""Documents and word vectors on a GPU, and batches of queries for the bounds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _FOR_DOCUMENTS = 0.6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryBatch:
-    """Queries that are searched together.
+    """Batch of queries of similar length that are searched together.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class QueryBatch:
 
 
 class DeviceCorpus:
-    """Documents and the vectors of their words, for bounds on a GPU.
+    """Documents and their word vectors on a GPU, over which bounds are computed.
 
     Parameters
     ----------
@@ -105,18 +105,18 @@ class DeviceCorpus:
 
     @property
     def value(self) -> float:
-        """Cost that corresponds to one integer unit of the cost tables."""
+        """Cost that one integer unit of the cost tables stands for."""
         return self.unit * self.table.factor
 
     @property
     def n_parts(self) -> int:
-        """Number of parts that are copied to the GPU one after another."""
+        """Number of parts into which the documents are split to fit in GPU memory."""
         if self._entries >= len(self.rows.words):
             return 1
         return sum(1 for _ in self.rows.parts(self._entries))
 
     def parts(self) -> Iterator[tuple[int, DeviceRows]]:
-        """Yield the documents on the GPU: all at once if they fit, otherwise part by part."""
+        """Yield the first row and the documents of each part, copied to the GPU."""
         if self._entries >= len(self.rows.words):
             if self._resident is None:
                 self._resident = self.rows.to(self.device)
@@ -128,7 +128,7 @@ class DeviceCorpus:
     # ------------------------------------------------------------------ queries
 
     def batches(self, queries: HostRows, *, bytes_of_cost: int = 2) -> Iterator[QueryBatch]:
-        """Group queries of similar length into batches; queries without words are omitted."""
+        """Yield batches of queries of similar length; queries without words are omitted."""
         lengths = np.diff(queries.indptr)
         widths = np.maximum(_NARROWEST, 2 ** np.ceil(np.log2(np.maximum(lengths, 1))).astype(int))
         documents = min(len(self), self._entries + 1)
@@ -144,7 +144,7 @@ class DeviceCorpus:
     def lay_out(
         self, queries: HostRows, batch: QueryBatch, *, exactly: bool = False
     ) -> PaddedQueries:
-        """Copy queries to the GPU with their cost tables, in integer units or in float32."""
+        """Copy a batch of queries to the GPU, and compute its table of costs to all words."""
         import torch
 
         count, width, words = len(batch), batch.width, len(self._words)

@@ -1,4 +1,4 @@
-r"""Costs between the words of a corpus and the words of queries, on a GPU.
+r"""Costs between the words of a corpus and the words of queries, computed on a GPU.
 
 There are two kinds. Costs for results are float32, rounded from products in float64. Costs for
 pruning are 16-bit integers that, times a unit, never exceed the true cost. A product of float32
@@ -33,7 +33,7 @@ _TOGETHER = 1 << 14  # vectors whose differences are computed at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordTable:
-    """Vectors of the words of a corpus on a GPU.
+    """Vectors of the corpus words on a GPU, from which costs to query words are computed.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class WordTable:
     def of(
         cls, vectors: Float32Array, cost: Cost, device: "torch.device", largest: float
     ) -> "WordTable":
-        """Copy vectors to a GPU; `largest` bounds their numbers and the numbers of queries."""
+        """Copy word vectors to a GPU, scaled so that numbers up to `largest` cannot overflow."""
         import torch
 
         # Powers of two in the range of float32.
@@ -67,18 +67,18 @@ class WordTable:
         return cls(table, _squares(table), scale, cost)
 
     def points(self, vectors: Float32Array) -> "torch.Tensor":
-        """Copy vectors of queries to the GPU, with the same scale."""
+        """Copy the vectors of query words to the GPU, with the scale of this table."""
         import torch
 
         return torch.tensor(vectors, device=self.vectors.device) * self.scale
 
     def unit_of(self, reach: float) -> float:
-        """Return the size of one integer unit of costs, if no distance exceeds `reach`."""
+        """Return the cost of one integer unit for distances up to `reach` (of scaled vectors)."""
         return self._of_square(reach * reach) / _LARGEST
 
     @property
     def factor(self) -> float:
-        """Factor that converts costs between scaled vectors to costs between vectors."""
+        """Factor that converts costs between scaled vectors to costs between the given vectors."""
         return 1 / (self.scale if self.cost == "euclidean" else self.scale * self.scale)
 
     def _of_square(self, square: float) -> float:
@@ -87,7 +87,7 @@ class WordTable:
         return square / 2 if self.cost == "cosine" else square
 
     def lower(self, points: "torch.Tensor", unit: float) -> "torch.Tensor":
-        """Compute integer lower bounds of the costs between every word and every point.
+        """Compute integer lower bounds of the costs between all corpus words and query words.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class WordTable:
         return low.mul_(per_unit).floor_().clamp_(max=_LARGEST).to(torch.int16)
 
     def costs(self, points: "torch.Tensor") -> "torch.Tensor":
-        """Compute the costs of every word to every point, to float32 precision.
+        """Compute the costs between all corpus words and query words in float32.
 
         Parameters
         ----------

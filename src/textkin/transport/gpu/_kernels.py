@@ -1,4 +1,4 @@
-"""CUDA kernels for the bounds of `_bounds`: each program reads a document word by word.
+"""CUDA kernels (Triton) of the lower bounds in `_bounds`; a program handles one document.
 
 Plain torch gathers a row of costs for every word of every document in memory before it reduces
 them; the kernels load them from the cache to registers.
@@ -147,7 +147,7 @@ def _refined(
 
 
 def document_side(rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False) -> torch.Tensor:
-    """Compute the document-side bound of all pairs, like `_bounds.document_side`, by a kernel."""
+    """Compute the relaxed bound from the document side with a CUDA kernel; see `_bounds`."""
     queries = nearest.shape[1]
     padded = triton.next_power_of_2(queries)
     nearest = torch.nn.functional.pad(nearest, (0, padded - queries)).contiguous()
@@ -173,7 +173,7 @@ def document_side(rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False
 def query_side(
     rows: DeviceRows, asked: "PaddedQueries", *, wide: bool = False, tile: int = 0, warps: int = 0
 ) -> torch.Tensor:
-    """Compute the query-side bound of all pairs, like `_bounds.query_side`, by a kernel."""
+    """Compute the relaxed bound from the query side with a CUDA kernel; see `_bounds`."""
     kind = torch.float64 if wide else torch.float32
     found = torch.empty(len(asked), len(rows), dtype=kind, device=asked.shares.device)
     width = asked.width
@@ -206,7 +206,7 @@ def refined(
     tile: int = 0,
     warps: int = 0,
 ) -> torch.Tensor:
-    """Compute tight bounds of some pairs, like `_bounds.refined`, by a kernel."""
+    """Compute the tight lower bound of given pairs with a CUDA kernel; see `_bounds.refined`."""
     found = torch.empty(len(queries), dtype=torch.float32, device=asked.shares.device)
     width = asked.width
     tile = tile or max(512 // width, 1)

@@ -1,4 +1,4 @@
-"""Matrices of lower bounds computed on a GPU, to at least float32 precision."""
+"""Matrices of Relaxed Word Mover's Distances and centroid distances, computed on a GPU."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +20,7 @@ Side = Literal["both", "query", "document"]
 
 
 def relaxed(rows: DeviceRows, asked: PaddedQueries, side: Side) -> "torch.Tensor":
-    """Compute the relaxed distance of every document for every query, in float64."""
+    """Compute the Relaxed Word Mover's Distance of every query and document as a GPU tensor."""
     import torch
 
     found: list[torch.Tensor] = []
@@ -33,7 +33,7 @@ def relaxed(rows: DeviceRows, asked: PaddedQueries, side: Side) -> "torch.Tensor
 
 
 def relaxed_matrix(corpus: DeviceCorpus, queries: HostRows, side: Side) -> Float64Array:
-    """Compute the relaxed distance of every query to every document of the corpus.
+    """Compute the Relaxed Word Mover's Distances of all queries and documents as an array.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def relaxed_matrix(corpus: DeviceCorpus, queries: HostRows, side: Side) -> Float
 
 
 def centroids(vectors: "torch.Tensor", rows: DeviceRows) -> "torch.Tensor":
-    """Compute the centroid of every document in float64."""
+    """Compute the centroid (weighted mean word vector) of every document in float64."""
     import torch
 
     found = torch.zeros(len(rows), vectors.shape[1], dtype=torch.float64, device=vectors.device)

@@ -1,4 +1,4 @@
-"""Ranking of documents by their lower bounds on a GPU."""
+"""Search on a GPU by the Relaxed Word Mover's Distance, without exact distances."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def rank(
     side: Side,
     progress: ProgressCallback | None = None,
 ) -> DeviceHits:
-    """Find the documents with the smallest relaxed distance, and report it as their distance.
+    """Find the documents with the smallest Relaxed Word Mover's Distance to each query.
 
     Parameters
     ----------

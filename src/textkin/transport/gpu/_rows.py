@@ -1,4 +1,4 @@
-"""Documents on a GPU: word positions, and the share of each word in its document."""
+"""Documents in host memory and on a GPU: CSR rows of word positions and word weights."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["DeviceRows", "HostRows"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HostRows:
-    """Documents in host memory, in the layout of the GPU.
+    """Documents in host memory as CSR rows: row offsets, word positions, and word weights.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class HostRows:
         return len(self.indptr) - 1
 
     def parts(self, most: int) -> Iterator[tuple[int, "HostRows"]]:
-        """Yield ranges of rows with at most `most` entries each, or a single longer row."""
+        """Yield ranges of documents with at most `most` entries, or a single longer document."""
         begin = 0
         while begin < len(self):
             end = int(np.searchsorted(self.indptr, self.indptr[begin] + most, side="right")) - 1
@@ -41,13 +41,13 @@ class HostRows:
             begin = end
 
     def rows(self, begin: int, end: int) -> "HostRows":
-        """Return a range of rows; large arrays are not copied."""
+        """Return the documents from `begin` to before `end`, without copying their entries."""
         indptr = self.indptr[begin : end + 1]
         inside = slice(int(indptr[0]), int(indptr[-1]))
         return HostRows(indptr - indptr[0], self.words[inside], self.masses[inside])
 
     def to(self, device: "torch.device") -> "DeviceRows":
-        """Copy the rows to a device."""
+        """Copy the documents to a torch device."""
         import torch
 
         return DeviceRows(
@@ -59,7 +59,7 @@ class HostRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceRows:
-    """Documents on a GPU; see `HostRows`.
+    """Documents on a GPU as CSR rows of word positions and weights; see `HostRows`.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class DeviceRows:
         return self.indptr[1:] - self.indptr[:-1]
 
     def parts(self, most: int) -> Iterator[tuple[int, "DeviceRows"]]:
-        """Yield ranges of rows with at most `most` entries each, or a single longer row."""
+        """Yield ranges of documents with at most `most` entries, or a single longer document."""
         import torch
 
         begin, total = 0, len(self)

@@ -1,4 +1,4 @@
-"""Exact search with GPU bounds: the GPU selects candidates, and the caller solves them.
+"""Exact nearest-neighbor search: the GPU selects candidates by lower bounds, the CPU solves.
 
 For each batch of queries, the GPU computes the cost of moving every document to the nearest words
 of a query, in one pass over the corpus. It computes a tighter bound for the most promising
@@ -36,7 +36,7 @@ _PATIENCE = 0.1  # seconds between two checks for cancellation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Candidate documents of some queries, as rows of a CSR matrix.
+    """Candidate documents of several queries as CSR rows, to be solved exactly on the CPU.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ Solved: TypeAlias = tuple[Int64Array, Int64Array, Float64Array, Int64Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceRequest:
-    """Search request for the GPU: queries, limits, and masks.
+    """Search request for the GPU: query documents, number of hits, radius, and masks.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class DeviceRequest:
 
 @dataclass(slots=True, eq=False)
 class DeviceHits:
-    """Current hits of each query, and counts of the work done.
+    """Best hits of each query up to now, and counts of computed bounds and distances.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class DeviceHits:
 
     @classmethod
     def nothing(cls, queries: int) -> "DeviceHits":
-        """Return a result without hits."""
+        """Create a `Found` without hits for a number of queries."""
         return cls(
             [np.empty(0, np.int64)] * queries,
             [np.empty(0)] * queries,
@@ -121,7 +121,7 @@ class DeviceHits:
         )
 
     def limits(self, numbers: Int64Array, k: int | None, radius: float) -> Float64Array:
-        """Return for each query the distance that a new hit must not exceed."""
+        """Return for each query the largest distance that a document may have to become a hit."""
         return np.array(
             [
                 self.distances[q][k - 1] if k is not None and len(self.rows[q]) >= k else radius
@@ -130,7 +130,7 @@ class DeviceHits:
         )
 
     def add(self, numbers: Int64Array, solved: Solved, k: int | None) -> None:
-        """Merge solved candidates of some queries into the hits."""
+        """Merge documents with computed exact distances into the best hits of their queries."""
         starts, rows, distances, counts = solved
         for i, q in enumerate(numbers.tolist()):
             self.solved[q] += counts[i]
@@ -152,7 +152,7 @@ def search(
     solve: Solve,
     progress: ProgressCallback | None = None,
 ) -> DeviceHits:
-    """Find the nearest documents of every query.
+    """Find the documents with the smallest exact distance to each query, as `Found`.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def search(
 
 
 class _Solver:
-    """Solver thread, which ends with the search: on an error, a callback, or Ctrl-C."""
+    """Background thread that solves candidates on the CPU, and always ends with the search."""
 
     def __init__(self, solve: Solve, tell: Callable[[], None]) -> None:
         self._solve, self._tell = solve, tell
@@ -206,11 +206,11 @@ class _Solver:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, candidates: Candidates) -> "Future[tuple[Solved, float]]":
-        """Submit candidates to the solver."""
+        """Submit candidates to the solver thread; return a future of their distances."""
         return self._thread.submit(self._timed, candidates)
 
     def result(self, future: "Future[tuple[Solved, float]]") -> tuple[Solved, float]:
-        """Wait for a result, and call the progress callback from time to time."""
+        """Wait for the distances of submitted candidates, while progress is reported."""
         while not wait([future], _PATIENCE).done:
             self._tell()
         return future.result()
@@ -231,7 +231,7 @@ def hide(
     numbers: Int64Array,
     begin: int,
 ) -> None:
-    """Set bounds to infinity for documents that must not be found.
+    """Set the bounds of documents that a query must not find to infinity, in place.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def hide(
 
 @dataclass(slots=True, eq=False)
 class _UnderWay:
-    """Batch in progress: its first distances are being computed."""
+    """Batch of queries whose first candidates are being solved."""
 
     batch: QueryBatch
     asked: PaddedQueries | None  # released when all its pairs are bounded
@@ -278,7 +278,7 @@ class _UnderWay:
 
 
 class _Part:
-    """Search of a part of the documents, which is on the GPU."""
+    """Search in one part of the documents, which has been copied to the GPU."""
 
     def __init__(
         self,
@@ -293,7 +293,7 @@ class _Part:
         self.wanted, self.found, self.solver = wanted, found, solver
 
     def run(self, batches: list[QueryBatch]) -> Iterator[QueryBatch]:
-        """Search batch by batch, with two batches in progress at a time."""
+        """Search all batches of queries, two at a time; yield each finished batch."""
         first: deque[_UnderWay] = deque()
         second: deque[_UnderWay] = deque()
         for batch in batches:
@@ -310,7 +310,7 @@ class _Part:
     # ------------------------------------------------------------------ steps of a batch
 
     def _begin(self, batch: QueryBatch) -> _UnderWay:
-        """Compute bounds of all documents, and submit the ones with the smallest bounds."""
+        """Compute bounds of all documents for a batch, and submit the most promising candidates."""
         began = perf_counter()
         asked = self.corpus.lay_out(self.wanted.queries, batch)
         nearest = asked.costs.amin(2).T.float().contiguous()
@@ -339,7 +339,7 @@ class _Part:
         bounds.scatter_(1, documents, float("inf"))
 
     def _go_on(self, under_way: _UnderWay) -> _UnderWay:
-        """Submit all remaining documents whose bounds are within the limits of the first hits."""
+        """Submit all other documents whose bounds do not exceed the distances found so far."""
         import torch
 
         self._take_in(under_way)
@@ -364,7 +364,7 @@ class _Part:
     # ------------------------------------------------------------------ candidates
 
     def _in_units(self, limits: Float64Array) -> Float32Array:
-        """Convert distance limits to units of the bounds, rounded up."""
+        """Convert distance limits to units of the integer bounds, rounded up."""
         with np.errstate(over="ignore"):
             most = limits / (self.corpus.value * (1 - _REPORTED_ERROR))
             return np.nextafter(most.astype(np.float32), np.float32(np.inf))
@@ -377,7 +377,7 @@ class _Part:
         bounds: "torch.Tensor",
         limits: Float64Array,
     ) -> None:
-        """Compute tight bounds of some pairs, and submit the pairs within the limits."""
+        """Compute tight bounds of given pairs; submit the pairs below the limits to the solver."""
         import torch
 
         assert under_way.asked is not None
@@ -402,7 +402,7 @@ class _Part:
         under_way.future = self.solver.submit(candidates)
 
     def _take_in(self, under_way: _UnderWay) -> None:
-        """Wait for the distances of submitted candidates, and merge them into the hits."""
+        """Wait for the distances of submitted candidates, and merge them into the best hits."""
         if under_way.future is None or under_way.candidates is None:
             return
         solved, seconds = self.solver.result(under_way.future)

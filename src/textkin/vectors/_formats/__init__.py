@@ -1,1 +1,1 @@
-"""Private readers of vector files, one module per format."""
+"""Readers of vector files, one module per format."""

@@ -1,4 +1,4 @@
-"""Collection of the rows of a file in blocks, with counts of omitted entries."""
+"""Collection of vectors read in blocks, with counts of omitted entries."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -25,7 +25,7 @@ _Problems = dict[str, tuple[int, int, str | bytes]]
 
 
 class ParsedBlock(TypedDict):
-    """Parsed block from the core; see vector_file.h."""
+    """Words and vectors of a block of a file, as parsed by the core."""
 
     matrix: Float32Array
     words: bytes
@@ -38,25 +38,25 @@ class ParsedBlock(TypedDict):
 
 
 class Sink(Protocol):
-    """Destination of vector rows: memory or a file."""
+    """Protocol of destinations of vectors: memory, or a cache file."""
 
     def append(self, rows: Float32Array) -> None:
-        """Append rows after the rows written before."""
+        """Append a block of vectors to the destination."""
         ...
 
 
 class MemorySink:
-    """Rows in memory, with little overhead compared with one matrix."""
+    """Destination of parsed vectors that collects them in memory."""
 
     def __init__(self) -> None:
         self._parts: list[Float32Array] = []
 
     def append(self, rows: Float32Array) -> None:
-        """Append the next rows."""
+        """Append a block of vectors."""
         self._parts.append(rows)
 
     def matrix(self, dimension: int) -> Float32Array:
-        """Return all rows as one matrix, and release the parts.
+        """Return all vectors as one matrix, and free the parts.
 
         Parts are released one by one while the matrix fills, because the operating system
         allocates memory only when it is written.
@@ -72,7 +72,7 @@ class MemorySink:
 
 
 class Gatherer:
-    """Collector that keeps the first row of each word, and applies the options to other rows."""
+    """Collector of vectors that keeps the first entry of each word, and counts problems."""
 
     def __init__(
         self, source: object, unit: str, dimension: int, options: Options, sink: Sink
@@ -88,7 +88,7 @@ class Gatherer:
         self.entries = 0
 
     def add(self, parsed: ParsedBlock, first: int, again: Callable[[int], ParsedBlock]) -> bool:
-        """Add the rows of a block whose first line has the number `first`.
+        """Add the entries of a parsed block; return False if no more are needed.
 
         The result is False when the limit is reached. Then only lines up to the last kept row are
         counted: ``again(n)`` must parse only the first n lines.
@@ -110,7 +110,7 @@ class Gatherer:
         return not done
 
     def check_count(self, promised: int) -> None:
-        """Compare the number of entries with the header."""
+        """Raise, or count a repair, if the header states another number of entries."""
         if promised == self.entries:
             return
         if self._options.errors == "raise":
@@ -122,14 +122,14 @@ class Gatherer:
         self._count("miscounted", abs(promised - self.entries))
 
     def repairs(self) -> Repairs:
-        """Return the counts of omitted entries."""
+        """Return the counts of omitted entries by reason."""
         return Repairs(**self._counts)
 
     def _count(self, name: str, number: int) -> None:
         self._counts[name] = self._counts.get(name, 0) + number
 
     def _sift(self, parsed: ParsedBlock) -> tuple[Sequence[int], list[str], _Problems, int | None]:
-        """Return the rows to keep, their words, the problems, and the line of the last kept row."""
+        """Return the rows of a block to keep, their words, and the problems."""
         limit = self._options.max_words
         room = None if limit is None else limit - len(self.words)
         policy = self._options.encoding_errors
@@ -166,7 +166,7 @@ class Gatherer:
         return keep, list(new), problems, None
 
     def _judge(self, parsed: ParsedBlock, problems: _Problems, first: int) -> None:
-        """Count the omitted entries of a block; raise if the options treat one as an error."""
+        """Count omitted entries of a block; raise if an option forbids to omit them."""
         errors: list[tuple[int, str]] = []
         strict = self._options.errors == "raise"
         for kind, (count, line) in parsed["faults"].items():
@@ -196,7 +196,7 @@ class Gatherer:
 
 
 def _decoded(raw: bytes, ends: list[int]) -> list[str]:
-    """Return the words of a block, or an empty list if a word is not UTF-8."""
+    """Decode the words of a block from UTF-8, or return [] if one is invalid."""
     try:
         return [raw[start:end].decode() for start, end in pairwise([0, *ends])]
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Readers of NumPy files: ``.npy`` with adjacent words, ``.npz`` with words; never pickles."""
+"""Readers of ``.npy`` and ``.npz`` vector files, without unpickling."""
 
 import io
 import math
@@ -23,7 +23,7 @@ _PART = 2**20
 
 
 def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
-    """Return the words from an adjacent file, and the memory-mapped array."""
+    """Return the words (from a file next to it) and the memory-mapped array of a ``.npy`` file."""
     with source.plain_file() as file:
         shape, fortran, dtype = _read_header(file, str(source))
         start, end = file.tell(), file.seek(0, io.SEEK_END)
@@ -34,7 +34,7 @@ def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
 
 
 def read_npz(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
-    """Return the words and the array of an archive."""
+    """Return the words and the vectors of a ``.npz`` file."""
     with source.plain_file() as file:
         try:
             with zipfile.ZipFile(file) as archive:
@@ -99,7 +99,7 @@ def _member(archive: zipfile.ZipFile, source: Source, name: str, size: int) -> N
 
 
 def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order, and dtype; the header is parsed as a literal, not executed."""
+    """Return shape, order, and dtype of a ``.npy`` file; its header is parsed as a literal."""
     try:
         version = npy.read_magic(file)
         if version == (1, 0):

@@ -1,4 +1,4 @@
-"""Options of all vector readers, validated once."""
+"""Validated options of all vector readers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _POSSESSIVE = ("'s", "'S", "\u2019s", "\u2019S")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Arguments of `WordVectors.load` that select and repair entries of a file."""
+    """Options of `WordVectors.load` that select entries, and treat invalid ones."""
 
     max_words: int | None = None
     words: tuple[str, ...] | None = None
@@ -41,18 +41,18 @@ class Options:
 
     @property
     def selects(self) -> bool:
-        """True if only a part of the file is requested."""
+        """True if the options select only some entries of a file."""
         return self.max_words is not None or self.words is not None
 
     def wanted(self) -> frozenset[str] | None:
-        """Return every spelling that a lookup of `words` may find, or None for all words."""
+        """Return all spellings in which a lookup may find the selected words, or None."""
         if self.words is None:
             return None
         stems = {*self.words, *(word[:-2] for word in self.words if word.endswith(_POSSESSIVE))}
         return frozenset(form for word in stems for form in (word, word.lower(), word.title()))
 
     def word_set(self) -> _core.WordSet | None:
-        """Convert the result of `wanted` to the type of the core."""
+        """Return the words of `wanted` as a set of the compiled core."""
         wanted = self.wanted()
         if wanted is None:
             return None
@@ -72,7 +72,7 @@ def make_options(
     progress: ProgressCallback | None,
     token_vectors: TokenVectorsPolicy = "mean",
 ) -> Options:
-    """Validate the arguments of `WordVectors.load`."""
+    """Validate the options of `WordVectors.load`, and return them as `Options`."""
     (one_of(None) | integer(1)).check("max_words", max_words)
     one_of("raise", "skip").check("errors", errors)
     one_of("strict", "replace").check("encoding_errors", encoding_errors)

@@ -1,4 +1,4 @@
-"""Reader of safetensors files: a length, a JSON header, and numbers.
+"""Reader of safetensors files: header length, JSON header, and arrays.
 
 The complete header is validated before anything is mapped: every tensor must have the size of its
 shape, be within the file, and overlap with no other tensor.
@@ -43,7 +43,7 @@ WORDS, WORD_ENDS = "words", "word_ends"
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Type, shape, and offset of a tensor in its file."""
+    """Dtype, shape, and offset of an array in a safetensors file."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -51,13 +51,13 @@ class Tensor:
 
     @property
     def bytes(self) -> int:
-        """Size in bytes."""
+        """Size of the array in bytes."""
         return math.prod(self.shape) * np.dtype(_DTYPES[self.dtype]).itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class TensorFile:
-    """Safetensors file with a validated header; `numbers` maps a tensor."""
+    """Open safetensors file with a validated header."""
 
     name: str
     file: IO[bytes]
@@ -65,7 +65,7 @@ class TensorFile:
     metadata: dict[str, str]
 
     def numbers(self, name: str) -> NDArray[Any]:
-        """Return a memory-mapped tensor, or a float32 copy of a bfloat16 tensor."""
+        """Return an array by name, memory-mapped; bfloat16 is converted to float32."""
         tensor = self.tensors[name]
         if 0 in tensor.shape:
             return np.empty(tensor.shape, dtype=_DTYPES[tensor.dtype])
@@ -78,7 +78,7 @@ class TensorFile:
 
 
 def read_tensors(file: IO[bytes], name: str) -> TensorFile:
-    """Read and validate the header of an open file."""
+    """Read and validate the header of a safetensors file."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     length = int.from_bytes(file.read(8), "little")
@@ -136,7 +136,7 @@ def _checked(  # the entry is untrusted JSON
 
 
 def read_safetensors(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
-    """Return the words and the only table of a file.
+    """Return the words and the only matrix of a safetensors file.
 
     Words are read from the tensor ``words`` (UTF-8 bytes joined by newlines, or split by the
     tensor ``word_ends``), then from the metadata ``words`` (a JSON list), and then from an adjacent
@@ -161,7 +161,7 @@ def read_safetensors(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
 
 
 def packed_names(found: TensorFile) -> Names:
-    """Return the words of a file that textkin wrote, decoded on first use."""
+    """Return the words of a safetensors file that textkin wrote, decoded on first use."""
     raw, ends = found.tensors.get(WORDS), found.tensors.get(WORD_ENDS)
     if raw is None or ends is None or (raw.dtype, ends.dtype) != ("U8", "I64"):
         raise ValueError(f"{found.name} must have words as bytes with their ends.")

@@ -1,4 +1,4 @@
-"""Source files, plain or gzipped, with limits against decompression bombs."""
+"""Vector files, plain or gzipped, with limits against decompression bombs."""
 
 import gzip
 import io
@@ -41,7 +41,7 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Vector file, plain or gzipped, which is opened by its path each time."""
+    """Path of a vector file, plain or gzipped, that can be opened repeatedly."""
 
     path: Path
     size: int
@@ -49,7 +49,7 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> "Source":
-        """Make a source from a path; raise an error for folders, pipes, and devices."""
+        """Create a source from a path; raise for folders, pipes, and devices."""
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise ValueError(f"{path} must be a regular file; copy it to one first.")
@@ -62,13 +62,13 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator["Stream"]:
-        """Open the file as a stream of unpacked bytes."""
+        """Open the file as a stream of decompressed bytes."""
         with self.path.open("rb", buffering=0) as raw, Stream(self, raw) as stream:
             yield stream
 
     @contextmanager
     def plain_file(self) -> Iterator[IO[bytes]]:
-        """Open the file for mapping; unpack a gzipped file to an unnamed temporary file first."""
+        """Open the file for memory mapping; a gzipped file is decompressed first."""
         if not self.gzipped:
             with self.path.open("rb") as file:
                 yield file
@@ -83,7 +83,7 @@ class Source:
 
 
 class Stream(io.RawIOBase):
-    """Stream of the unpacked bytes of a source; stops at a decompression bomb."""
+    """Stream of a file's decompressed bytes, which raises for a decompression bomb."""
 
     def __init__(self, source: Source, raw: io.FileIO) -> None:
         self._source = source
@@ -94,11 +94,11 @@ class Stream(io.RawIOBase):
         self._read = 0
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True, because the stream can be read."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Read the next bytes, up to the size of the buffer."""
+        """Read the next decompressed bytes into a buffer; return their number."""
         try:
             count = self._file.readinto(buffer) or 0
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -112,18 +112,18 @@ class Stream(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close the unpacker now, because a finalizer that closed it could swallow Ctrl-C."""
+        """Close the file and its decompressor."""
         if self._file is not self._raw:
             self._file.close()
         super().close()
 
     def position(self) -> int:
-        """Return the current position in the file on disk."""
+        """Return the position in the compressed file, for progress."""
         return self._raw.tell()
 
 
 def check_inflation(name: str, packed: int, unpacked: int) -> None:
-    """Raise an error if compressed data expand more than vectors can."""
+    """Raise if data expand more by decompression than vector files can."""
     if unpacked > max(_FREE, MAX_RATIO * packed):
         raise ValueError(
             f"{name} expands to more than {MAX_RATIO} times its {packed:,} bytes, which word "
@@ -132,7 +132,7 @@ def check_inflation(name: str, packed: int, unpacked: int) -> None:
 
 
 def fill_buffer(stream: io.RawIOBase, buffer: NDArray[np.uint8], start: int) -> int:
-    """Fill the buffer from `start` on, up to the end of the stream; return the new end."""
+    """Read from a stream until a buffer is full; return the end of the filled part."""
     view = buffer.data
     while start < len(view):
         count = stream.readinto(view[start:])
@@ -143,7 +143,7 @@ def fill_buffer(stream: io.RawIOBase, buffer: NDArray[np.uint8], start: int) -> 
 
 
 class Blocks:
-    """Stream in blocks; an incomplete entry at the end of a block moves to the next block."""
+    """Stream as large blocks; an entry cut at the end of a block moves to the next."""
 
     def __init__(self, stream: Stream, skip: int, *, first: int = BLOCK) -> None:
         self._stream = stream
@@ -154,7 +154,7 @@ class Blocks:
         self.final = False
 
     def read(self) -> NDArray[np.uint8]:
-        """Return the next block, and set `final` if it is the last."""
+        """Return the next block of bytes, and set `final` if it is the last."""
         left = self._end - self._start
         if self._start and self._end:
             self._buffer[:left] = self._buffer[self._start : self._end].copy()
@@ -165,12 +165,12 @@ class Blocks:
         return window[self._start : self._end]
 
     def rest(self) -> bytes:
-        """Return up to 64 bytes that follow the bytes marked as read."""
+        """Return up to 64 of the bytes that have not been marked as used."""
         self.final = False
         return self.read()[:64].tobytes()
 
     def used(self, count: int) -> bool:
-        """Mark bytes of the block as read; return False if an entry exceeds the largest block."""
+        """Mark bytes of the block as used; return False if an entry is larger than a block."""
         self._start += count
         full = self._size == BLOCK
         self._size = min(BLOCK, 2 * self._size)
@@ -178,12 +178,12 @@ class Blocks:
 
 
 def max_words_size(count: int) -> int:
-    """Return a generous size limit for a list of `count` words, in bytes."""
+    """Return the largest plausible size in bytes of a list of `count` words."""
     return 64 * 2**20 + 1024 * count
 
 
 def find_inside(folder: Path, name: str) -> Path | None:
-    """Return a file of a folder, or None if it is missing or a link that leaves the folder.
+    """Return the path of a file in a folder, or None if missing or linked to the outside.
 
     The cache of the Hugging Face hub is an exception: its snapshots link to ``../../blobs``.
     """

@@ -1,4 +1,4 @@
-"""Reader of static embedding models: model2vec, and StaticEmbedding of sentence-transformers.
+"""Reader of static embedding models: model2vec, and StaticEmbedding models.
 
 A static model has one vector per token of its tokenizer, and the vector of a text is the mean over
 its tokens. The vector of a word is the output of the model for the word as a text.
@@ -41,12 +41,12 @@ class _Model:
 
 
 def is_static(folder: Path) -> bool:
-    """Return True if a folder contains a static model."""
+    """Return True if a folder contains a static embedding model."""
     return _home(folder) is not None
 
 
 def read_static(folder: Path, options: Options) -> tuple[Sequence[str], Float32Array]:
-    """Return words and their vectors.
+    """Return the words and vectors of a static embedding model.
 
     The words are ``options.words``, or by default every token of the tokenizer that is a whole
     word. A word without known tokens is omitted.
@@ -147,7 +147,7 @@ def _read_tokenizer(file: Path, most: int) -> tuple[Any, int | None]:
 
 @contextmanager
 def _sound(file: Path) -> Iterator[None]:
-    """Convert any error of a tokenizer, including panics, to a ValueError."""
+    """Convert any error of the tokenizers library to ValueError."""
     try:
         yield
     except BaseException as error:
@@ -157,7 +157,7 @@ def _sound(file: Path) -> Iterator[None]:
 
 
 def _normalizes(folder: Path) -> bool:
-    """Return True if the model L2-normalizes its vectors."""
+    """Return True if a static model L2-normalizes its output."""
     config, modules = find_inside(folder, "config.json"), find_inside(folder, "modules.json")
     if config is not None:
         found = parse_json(read_small(config, _SETTINGS), str(config))
@@ -173,7 +173,7 @@ def _normalizes(folder: Path) -> bool:
 
 
 def _whole_words(tokenizer: Any) -> list[str]:  # noqa: ANN401 (tokenizers is untyped)
-    """Return the tokens that are whole words, without word pieces and special tokens."""
+    """Return the tokens of a tokenizer that are whole words."""
     special = {
         str(token.content)
         for token in tokenizer.get_added_tokens_decoder().values()

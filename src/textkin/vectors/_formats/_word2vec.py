@@ -1,4 +1,4 @@
-"""Readers of vector files of word2vec (binary, text), GloVe, and fastText."""
+"""Readers of word2vec (binary and text), GloVe, and fastText vector files."""
 
 import re
 from collections import Counter
@@ -41,7 +41,7 @@ Numbers = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Layout of a file: number of bytes before the first entry, dimension, and count."""
+    """Layout of a vector file: offset of the first entry, dimension, and count."""
 
     skip: int
     dimension: int
@@ -49,7 +49,7 @@ class Layout:
 
 
 def parse_header(head: bytes) -> Layout | None:
-    """Parse the header ``V d`` at the start of a file, or return None."""
+    """Parse a word2vec header ``V d``, or return None if there is none."""
     start = len(_BOM) if head.startswith(_BOM) else 0
     match = _HEADER.match(head, start)
     if match is None:
@@ -58,7 +58,7 @@ def parse_header(head: bytes) -> Layout | None:
 
 
 def text_layout(head: bytes, whole: bool, *, header: bool | None) -> Layout | str:
-    """Return the layout of a text file from its first bytes, or a description of the problem.
+    """Detect the layout of a text file from its first bytes, or describe the problem.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def text_layout(head: bytes, whole: bool, *, header: bool | None) -> Layout | st
 
 
 def trailing_numbers(line: bytes) -> int:
-    """Return the number of trailing fields of a line that are numbers, except the first field."""
+    """Return the number of numeric fields at the end of a line."""
     return (_numbers_and_fields(line) or (0, 0))[0]
 
 
 def _numbers_and_fields(line: bytes) -> tuple[int, int] | None:
-    """Return the number of trailing numbers and of fields in a line, or None for an empty line."""
+    """Return the number of trailing numeric fields and of all fields in a line, or None."""
     fields = line.split()
     if not fields:
         return None
@@ -114,13 +114,13 @@ def _numbers_and_fields(line: bytes) -> tuple[int, int] | None:
 
 
 def _is_entry_of_one_number(head: bytes, found: Layout) -> bool:
-    """Return True if an apparent header is an entry, such as a year with a single number."""
+    """Return True if an apparent header is an entry with one number, such as a year."""
     line = head[found.skip :].split(b"\n", 1)[0]
     return found.dimension != 1 and _numbers_and_fields(line) == (1, 2)
 
 
 def read_text(source: Source, layout: Layout, options: Options, sink: Sink) -> Gatherer:
-    """Read all vectors of a text file, or only the vectors that the options select."""
+    """Read the selected vectors of a text file into a sink."""
     gatherer = Gatherer(source, "line", layout.dimension, options, sink)
     wanted = options.word_set()
     line = 1 + (layout.count is not None)
@@ -159,7 +159,7 @@ def _first_lines(block: Numbers, number: int) -> Numbers:
 
 
 def binary_layout(head: bytes, source: Source) -> Layout:
-    """Parse the header, and check that it is possible."""
+    """Parse the header of a binary word2vec file, and check it against the file size."""
     found = parse_header(head)
     if found is None or found.count is None:
         raise ValueError(f"{source} must start with a header of two integers, as in word2vec.")
@@ -170,7 +170,7 @@ def binary_layout(head: bytes, source: Source) -> Layout:
 
 
 def read_binary(source: Source, layout: Layout, options: Options, sink: Sink) -> Gatherer:
-    """Read all vectors of a binary file, or only the vectors that the options select."""
+    """Read the selected vectors of a binary word2vec file into a sink."""
     assert layout.count is not None
     gatherer = Gatherer(source, "row", layout.dimension, options, sink)
     wanted = options.word_set()

@@ -1,4 +1,4 @@
-"""Word lists of vector arrays: in adjacent files, in metadata, or in separate arrays."""
+"""Word lists of vector arrays: in adjacent files, metadata, or separate arrays."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def find_words(path: Path, count: int) -> list[str]:
-    """Read the words from a file next to an array file with `count` rows.
+    """Read the `count` words of an array file from a file next to it.
 
     For ``glove.npy``, these names are tried in order: ``glove.words.txt``, ``glove.words.json``,
     ``glove.txt``, ``glove.json``, ``words.txt``, ``words.json``, ``vocab.txt``,
@@ -75,7 +75,7 @@ def _ends_in_a_number(line: str) -> bool:
 
 
 def parse_json(data: bytes | str, name: str) -> Any:  # noqa: ANN401 (untrusted JSON)
-    """Parse JSON; raise an error with the name of its source."""
+    """Parse JSON, or raise ValueError with the name of the file."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -83,7 +83,7 @@ def parse_json(data: bytes | str, name: str) -> Any:  # noqa: ANN401 (untrusted 
 
 
 def json_words(found: object, name: str) -> list[str]:
-    """Return words from a list, from ``{word: row}``, or from the vocabulary of a tokenizer."""
+    """Return the words of a JSON list, a mapping {word: row}, or a tokenizer's vocabulary."""
     if isinstance(found, dict) and isinstance(found.get("model"), dict):
         found = found["model"].get("vocab")
     if isinstance(found, dict):
@@ -100,7 +100,7 @@ def json_words(found: object, name: str) -> list[str]:
 
 
 def array_words(array: NDArray[Any], name: str) -> Sequence[str]:
-    """Return words from an array of strings, or of UTF-8 bytes joined by newlines."""
+    """Return the words of an array of strings, or of UTF-8 bytes with newlines."""
     if array.ndim != 1:
         raise ParameterError(name, "1-D", f"{array.ndim} dimension(s)")
     try:

@@ -1,1 +1,1 @@
-"""Rankings of documents, and the scorers that apply them to a snapshot of an index."""
+"""Rankings (BM25, transport, models, hybrids), and scorers that apply them to a snapshot."""

@@ -1,4 +1,4 @@
-"""Nearest-neighbor graph for approximate search; requires the extra ``ann``."""
+"""Approximate nearest-neighbor graph (HNSW, by usearch); requires the extra ``ann``."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _BLOCK = 2048  # vectors added at a time; KeyboardInterrupt is handled in betwee
 
 
 class NeighbourGraph:
-    """Nearest-neighbor graph (HNSW) of vectors, made by usearch.
+    """HNSW graph of document vectors for approximate nearest-neighbor search.
 
     Vectors are identified by document positions, which are never reused. Therefore one graph serves
     successive snapshots of an index: new documents are added to it, and the caller skips deleted
@@ -55,7 +55,7 @@ class NeighbourGraph:
     def extend(
         self, positions: Int64Array, vectors: Callable[[slice], Float32Array], threads: int
     ) -> None:
-        """Add the vectors of new positions, which must ascend; `vectors` returns some of them.
+        """Add the vectors of documents at new positions, which must ascend.
 
         One thread always makes the same graph from the same vectors; several threads do not.
         """
@@ -68,7 +68,7 @@ class NeighbourGraph:
                 self._last = int(some[-1])
 
     def nearest(self, vector: Float64Array, count: int) -> Int64Array:
-        """Return the positions of at most `count` approximate nearest neighbors of a vector."""
+        """Return the positions of about the `count` nearest documents to a vector."""
         with self._mutex:  # a search must not run while the graph grows
             found = self._index.search(vector.astype(np.float32), count)
         return np.asarray(found.keys).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Interface of rankings and of scorers, which apply a ranking to a snapshot of an index.
+"""Interfaces `Ranking` (a value) and `Scorer` (a ranking bound to a snapshot).
 
 A `Ranking` is a value: equal rankings give equal results, and each snapshot of an index prepares
 their data once. A `Scorer` is a ranking bound to an `IndexState`. It makes queries in its own form,
@@ -26,7 +26,7 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredRows:
-    """Rows found by a search, best first; ties are in row order.
+    """Rows and scores of the found documents, best first, with notes and statistics.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ScoredRows:
 
 
 class ComparedWords(NamedTuple):
-    """Words of a document that a transport ranking compares, with their counts.
+    """Words of a text that a transport ranking compares, and the words without a vector.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ComparedWords(NamedTuple):
 
 
 class Scorer(ABC, Generic[Q]):
-    """Ranking bound to one snapshot of an index; thread-safe.
+    """Base class of rankings bound to one snapshot; scores its documents for queries.
 
     Attributes
     ----------
@@ -77,10 +77,10 @@ class Scorer(ABC, Generic[Q]):
 
     @abstractmethod
     def of_text(self, text: str) -> Q:
-        """Make a query from a text."""
+        """Convert a query text to the representation by which this ranking scores documents."""
 
     def of_embedding(self, vector: Float64Array, text: str | None) -> Q:
-        """Make a query from a vector, for models, and a text, for all other rankings.
+        """Convert a vector (for models) or a text (for other rankings) to a query.
 
         Raises
         ------
@@ -98,21 +98,21 @@ class Scorer(ABC, Generic[Q]):
 
     @property
     def takes_embeddings(self) -> bool:
-        """True if a query can be a vector of an attached model."""
+        """True if queries can be vectors of an attached model."""
         return False
 
     @property
     def reads_words(self) -> bool:
-        """True if a word that occurs in no document does not count in a query."""
+        """True if query words that are in no document are ignored."""
         return True
 
     @abstractmethod
     def of_row(self, row: int) -> Q:
-        """Make a query from a document of the index."""
+        """Convert a document of the index to a query for similar documents."""
 
     @abstractmethod
     def of_words(self, weights: Mapping[str, float]) -> Q:
-        """Make a query from words with weights, such as the result of `words_of`.
+        """Convert words with weights to the representation by which this ranking scores.
 
         Raises
         ------
@@ -122,13 +122,13 @@ class Scorer(ABC, Generic[Q]):
 
     @abstractmethod
     def words_of(self, query: Q) -> Mapping[str, float] | None:
-        """Return the words of a query with weights, largest first, or None without words."""
+        """Return the words of a query with weights, largest first, or None."""
 
     @abstractmethod
     def best(
         self, query: Q, limit: int, threshold: float | None = None, rows: BoolArray | None = None
     ) -> ScoredRows:
-        """Find the best documents.
+        """Return the `limit` documents with the best scores for a query, best first.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Scorer(ABC, Generic[Q]):
         thresholds: Sequence[float | None],
         rows: BoolArray | None = None,
     ) -> list[ScoredRows]:
-        """Find the best documents of several queries, each with its own threshold.
+        """Return the best documents of each query, each with its own threshold.
 
         The result equals a call of `best` per query. Scorers override this method if they are
         faster on several queries.
@@ -167,17 +167,17 @@ class Scorer(ABC, Generic[Q]):
 
     @abstractmethod
     def explain(self, query: Q, row: int) -> Explanation:
-        """Explain the score of a document as a sum of parts, even if it is not a hit."""
+        """Explain the score of any document for a query as a sum of parts."""
 
     def explain_among(self, query: Q, row: int, rows: BoolArray | None) -> Explanation:
-        """Explain the score of a document if only some rows may be found.
+        """Explain the score of a document in a search that only some rows take part in.
 
         The result equals `explain`, except for hybrids, whose scores depend on other candidates.
         """
         return self.explain(query, row)
 
     def explain_text(self, query: Q, text: str) -> Explanation:
-        """Explain the score of a text, weighted like a document of the index.
+        """Explain the score that a text would have as a document of the index.
 
         Raises
         ------
@@ -192,26 +192,26 @@ class Scorer(ABC, Generic[Q]):
         )
 
     def aligned(self, query: Q, row: int) -> AlignedText | None:
-        """Return query and document as aligned texts, or None if no words move."""
+        """Return both texts with each word's transport distance, or None without transport."""
         return None
 
     def align(self, explanation: Explanation, source: str, target: str) -> AlignedText | None:
-        """Return two texts with the word moves of an explanation, or None if no words move."""
+        """Return two texts with each word's transport distance from an explanation, or None."""
         return None
 
     def compared_words(self, query: Q) -> ComparedWords | None:
-        """Return the words of a query with and without vectors, or None if vectors are unused."""
+        """Return a query's words with and without vectors, or None without word vectors."""
         return None
 
     @abstractmethod
     def moved(
         self, query: Q, relevant: Sequence[int], nonrelevant: Sequence[int], how: FeedbackRound
     ) -> Q:
-        """Move a query toward relevant rows and away from nonrelevant rows."""
+        """Return the query after Rocchio feedback: toward relevant, away from nonrelevant rows."""
 
 
 class Ranking(ABC):
-    """Method of scoring documents, as a hashable and comparable value.
+    """Base class of rankings: hashable values that say how documents are scored.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Ranking(ABC):
 
     @abstractmethod
     def bind(self, state: IndexState, scorer_of: "ScorerOf") -> Scorer[Any]:
-        """Make the scorer of a snapshot.
+        """Create the scorer that applies this ranking to a snapshot of an index.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class Ranking(ABC):
         """
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types.
+        """Return the type and the parameters of the ranking as a dict of JSON types.
 
         Raises
         ------
@@ -256,7 +256,7 @@ ScorerOf: TypeAlias = Callable[[Ranking], Scorer[Any]]
 
 
 class EmptyScorer(Scorer[None]):
-    """Scorer for any ranking of an index without documents or words: it finds nothing.
+    """Scorer of an index without documents or words; every search finds nothing.
 
     Parameters
     ----------
@@ -271,16 +271,16 @@ class EmptyScorer(Scorer[None]):
         self.ascending = ranking.ascending
 
     def of_text(self, text: str) -> None:
-        """Return None as the query."""
+        """Return None, because an index without documents scores nothing."""
 
     def of_row(self, row: int) -> None:
-        """Return None as the query."""
+        """Return None, because an index without documents scores nothing."""
 
     def of_words(self, weights: Mapping[str, float]) -> None:
-        """Return None as the query."""
+        """Return None, because an index without documents scores nothing."""
 
     def words_of(self, query: None) -> Mapping[str, float] | None:
-        """Return an empty mapping of words."""
+        """Return an empty dict, because the query has no words."""
         return {}
 
     def best(
@@ -290,14 +290,14 @@ class EmptyScorer(Scorer[None]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Return an empty result."""
+        """Return an empty result, because the index has no documents."""
         return ScoredRows(np.empty(0, np.int64), np.empty(0))
 
     def explain(self, query: None, row: int) -> NoReturn:
-        """Raise an error, because there is no score to explain."""
+        """Raise LookupError, because there is no score to explain."""
         raise LookupError("the index must have words to explain a score; add documents first.")
 
     def moved(
         self, query: None, relevant: Sequence[int], nonrelevant: Sequence[int], how: FeedbackRound
     ) -> None:
-        """Return None as the query."""
+        """Return None, because an index without documents scores nothing."""

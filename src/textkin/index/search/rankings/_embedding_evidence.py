@@ -1,4 +1,4 @@
-"""Explanations of scores by embeddings: the contributions of passages and words."""
+"""Explanations of embedding similarity by passages and words (Shapley values)."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,7 @@ Encode = Callable[[Sequence[str]], "list[ModelQuery]"]
 
 
 class _Unit(NamedTuple):
-    """Part of a text, with its contribution to the score."""
+    """Passage or word of a text, with its contribution to the score."""
 
     span: Span
     value: float
@@ -46,7 +46,7 @@ def embedding_evidence(
     score_of: ScoreOf,
     encode: Encode | None,
 ) -> Contributions:
-    r"""Explain the score of two vectors by leaving out passages of the document.
+    r"""Explain the similarity of two embeddings by encoding the document without passages.
 
     The part of a passage is its Shapley value over the orders in which passages follow one another
     in the text, from any start and in both directions: the mean gain of the score when the
@@ -111,7 +111,7 @@ def embedding_evidence(
 
 
 def _arcs(n: int) -> list[tuple[int, ...]]:
-    """Return the runs of passages that do not have all, also around the end of the text."""
+    """Return all runs of consecutive passages on a circle, except the full circle."""
     return [
         tuple(sorted((start + step) % n for step in range(length)))
         for length in range(1, n)
@@ -120,7 +120,7 @@ def _arcs(n: int) -> list[tuple[int, ...]]:
 
 
 def _shapley(n: int, scores: dict[tuple[int, ...], float], nothing: float) -> Iterator[float]:
-    """Yield the mean gain of each passage over cyclic orders in both directions."""
+    """Yield the Shapley value of each passage over the cyclic orders of passages."""
     gains = np.zeros(n)
     for start in range(n):
         for step in (1, -1):
@@ -136,7 +136,7 @@ def _shapley(n: int, scores: dict[tuple[int, ...], float], nothing: float) -> It
 
 
 def _joined_text(text: str, spans: Sequence[Span], arc: Sequence[int]) -> str:
-    """Join the passages of an arc in text order, each with the text up to the next passage."""
+    """Join the texts of a run of passages, each up to the start of the next."""
     ends = [span[0] for span in spans[1:]] + [len(text)]
     return "".join(text[spans[at][0] : ends[at]] for at in arc)
 
@@ -144,7 +144,7 @@ def _joined_text(text: str, spans: Sequence[Span], arc: Sequence[int]) -> str:
 def _without_texts(
     query: "ModelQuery", document: "ModelQuery", score: float, *, missing_encoder: bool
 ) -> Contributions:
-    """Describe two vectors: their lengths and their angle."""
+    """Explain the similarity of two vectors without texts: by lengths and angle."""
     both = query.length * document.length
     cosine = float(query.vector @ document.vector) / both if both else 0.0
     angle = float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
@@ -157,7 +157,7 @@ def _without_texts(
 def _refined(
     text: str, units: Sequence[_Unit], query: "ModelQuery", score_of: ScoreOf, encode: Encode
 ) -> dict[Span, tuple[Contribution, ...]]:
-    """Return the parts of the words of the passages with the largest parts.
+    """Split the contributions of the largest passages into contributions of words.
 
     The words are the passages of a passage that is encoded alone. The difference between the score
     of this text and the part of the passage is one more part.
@@ -185,7 +185,7 @@ def _refined(
 
 
 def _note(text: str, words: Sequence[Span], shared: Sequence[float], value: float) -> str:
-    """Name the query words that a passage goes with."""
+    """Return a note that names the query words most similar to a passage."""
     if len(words) < 2:
         return ""
     sign = 1.0 if value >= 0 else -1.0
@@ -203,7 +203,7 @@ def _rest_note(document: "ModelQuery", whole: "ModelQuery") -> str:
 
 
 def _passages(text: str) -> list[Span]:
-    """Split a text into at most 8 passages, or a single sentence into at most 12 parts."""
+    """Return the spans of at most 8 sentences or passages, or 12 parts of one sentence."""
     found = _joined(list(_sentences(text)), _MOST_PASSAGES)
     if len(found) < 2:
         found = _words(text, _MOST_PARTS)
@@ -221,12 +221,12 @@ def _sentences(text: str) -> Iterator[Span]:
 
 
 def _words(text: str, most: int = _MOST_QUERY_WORDS) -> list[Span]:
-    """Return the spans of words; neighbors are joined if there are more than `most`."""
+    """Return the spans of the words of a text, joined to at most `most` spans."""
     return _joined(list(word_spans(text)), most)
 
 
 def _joined(spans: list[Span], most: int) -> list[Span]:
-    """Join neighboring spans so that at most `most` remain."""
+    """Merge adjacent spans until at most `most` are left."""
     each = -(-len(spans) // most) if spans else 1
     groups = [spans[at : at + each] for at in range(0, len(spans), each)]
     return [(group[0][0], group[-1][1]) for group in groups]

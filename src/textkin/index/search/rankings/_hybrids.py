@@ -1,4 +1,4 @@
-"""Rankings that combine rankings: weighted sums, rank fusion, and cascades.
+"""Rankings that combine rankings: weighted sums, reciprocal rank fusion, and cascades.
 
 They rank only candidates: the best documents of one or of all parts. Their scores depend on the
 other candidates, and therefore on the filter.
@@ -42,7 +42,7 @@ _Found = TypeVar("_Found")
 
 
 class CombinedRanking(Ranking):
-    """Ranking that combines rankings; equal hybrids have equal parts and parameters.
+    """Base class of rankings that combine several rankings, called parts.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class CombinedRanking(Ranking):
 
     @abstractmethod
     def _key(self) -> tuple[object, ...]:
-        """Return the values that define equality and the hash."""
+        """Return the values that decide equality and the hash of the ranking."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CombinedRanking) and self._key() == other._key()
@@ -71,7 +71,7 @@ class CombinedRanking(Ranking):
 
     @property
     def labels(self) -> list[str]:
-        """Names of the parts in explanations."""
+        """Name of each combined ranking, as shown in explanations."""
         return [
             name or str(getattr(part, "label", repr(part)))
             for name, part in zip(self._names, self.parts, strict=True)
@@ -87,11 +87,11 @@ class CombinedRanking(Ranking):
 
     @abstractmethod
     def _arguments(self, parts: list[str]) -> Iterable[str]:
-        """Yield the arguments of a call that makes this ranking."""
+        """Yield the source code of each constructor argument, for the repr."""
 
 
 class WeightedSum(CombinedRanking):
-    """Ranking by a weighted sum of scores, each scaled to the range 0 to 1.
+    """Ranking by a weighted sum of the parts' scores, each scaled to 0 to 1 per query.
 
     Scores of each ranking are scaled by their minimum and maximum among the candidates of the
     query: ``s' = (s - min) / (max - min)``, or 0 if all are equal. Distances use
@@ -140,11 +140,11 @@ class WeightedSum(CombinedRanking):
         self.pool = pool
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "WeightedSumScorer":
-        """Make the scorer of a snapshot from the scorers of the parts."""
+        """Create the scorer of a snapshot from the scorers of the parts."""
         return WeightedSumScorer(self, state, scorer_of)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {
             "type": "weighted_sum",
             "parts": self._parts_json(),
@@ -204,11 +204,11 @@ class RankFusion(CombinedRanking):
         self.candidates = int(candidates)
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "RankFusionScorer":
-        """Make the scorer of a snapshot from the scorers of the parts."""
+        """Create the scorer of a snapshot from the scorers of the parts."""
         return RankFusionScorer(self, state, scorer_of)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {
             "type": "rank_fusion",
             "parts": self._parts_json(),
@@ -227,7 +227,7 @@ class RankFusion(CombinedRanking):
 
 
 class Cascade(CombinedRanking):
-    """Ranking in stages: each stage ranks the best documents of the previous stage.
+    """Ranking in stages: each stage reranks the best documents of the previous one.
 
     The scores are the scores of the last stage. A document that a stage cannot score, such as one
     without any word that has a vector, is omitted.
@@ -263,11 +263,11 @@ class Cascade(CombinedRanking):
         self.candidates = tuple(map(int, each))
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "CascadeScorer":
-        """Make the scorer of a snapshot from the scorers of the stages."""
+        """Create the scorer of a snapshot from the scorers of the stages."""
         return CascadeScorer(self, state, scorer_of)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {
             "type": "cascade",
             "parts": self._parts_json(),
@@ -286,7 +286,7 @@ class Cascade(CombinedRanking):
 
 
 class Hybrid(CombinedRanking):
-    """Ranking that combines several rankings, by their scores or by their ranks.
+    """Ranking that combines several rankings, by scores (weighted sum) or by ranks (RRF).
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ class Hybrid(CombinedRanking):
             )
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "HybridScorer":
-        """Make the scorer of a snapshot from the scorers of the parts."""
+        """Create the scorer of a snapshot from the scorers of the parts."""
         most = self.candidates
         if self.fusion == "rrf":
             return RankFusionScorer(
@@ -357,7 +357,7 @@ class Hybrid(CombinedRanking):
         return WeightedSumScorer(added, state, scorer_of)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {
             "type": "hybrid",
             "parts": self._parts_json(),
@@ -379,7 +379,7 @@ class Hybrid(CombinedRanking):
 
 
 class DefaultHybrid(CombinedRanking):
-    """Ranking named "hybrid": BM25 and an attached encoder, or BM25 and latent semantic indexing.
+    """Ranking "hybrid": BM25 with an attached encoder, or BM25 with latent semantic indexing.
 
     The encoder is the first attached model that takes texts, is not stored in the folder, and is
     available. Without one, the second part is `LatentRanking`, over the 1,000 best documents by
@@ -390,14 +390,14 @@ class DefaultHybrid(CombinedRanking):
     parts = ()
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "HybridScorer":
-        """Make the scorer of the hybrid that the models of a snapshot determine."""
+        """Create the scorer of the hybrid that `resolved` returns for a snapshot."""
         found = self.resolved(state)
         if isinstance(found, Hybrid):
             return found.bind(state, scorer_of)
         return WeightedSumScorer(found, state, scorer_of)
 
     def resolved(self, state: IndexState) -> "Hybrid | WeightedSum":
-        """Return the hybrid for a snapshot."""
+        """Return the concrete hybrid for a snapshot, which depends on its attached models."""
         from textkin.index.search._request import ranking_of  # imports this module
 
         models = state.snapshot.models.values()
@@ -409,7 +409,7 @@ class DefaultHybrid(CombinedRanking):
         return WeightedSum({bm25: 0.85, LatentRanking(): 0.15})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {"type": "default_hybrid"}
 
     def _key(self) -> tuple[object, ...]:
@@ -429,7 +429,7 @@ def combination_settings(ranking: CombinedRanking) -> tuple[object, ...]:
 
 
 def _checked_weights(weights: Sequence[float] | None, n_parts: int) -> tuple[float, ...]:
-    """Return one weight per part; equal weights if None."""
+    """Return one validated weight per part; equal weights if `weights` is None."""
     if weights is None:
         return (1 / n_parts,) * n_parts
     if isinstance(weights, str | Mapping) or not isinstance(weights, Sequence | np.ndarray):
@@ -458,7 +458,7 @@ def _rankings(name: str, given: "Sequence[RankingLike]") -> tuple[Ranking, ...]:
 
 
 class HybridScorer(Scorer[Queries]):
-    """Base class for scorers of hybrids: one scorer and one query per part.
+    """Base class of hybrid scorers, with one scorer and one query per part.
 
     Parameters
     ----------
@@ -478,24 +478,24 @@ class HybridScorer(Scorer[Queries]):
         self._latest: tuple[Queries, BoolArray | None, Any] | None = None
 
     def of_text(self, text: str) -> Queries:
-        """Make the query of each part from a text."""
+        """Convert a query text to a tuple with one query for each combined ranking."""
         return tuple(scorer.of_text(text) for scorer in self._scorers)
 
     def of_embedding(self, vector: Float64Array, text: str | None) -> Queries:
-        """Make the query of each part from a vector, or from a text for rankings by words."""
+        """Convert a vector and a text to a tuple with one query per combined ranking."""
         return tuple(scorer.of_embedding(vector, text) for scorer in self._scorers)
 
     @property
     def takes_embeddings(self) -> bool:
-        """True if a part ranks by vectors of an attached model."""
+        """True if one of the combined rankings uses vectors of an attached model."""
         return any(scorer.takes_embeddings for scorer in self._scorers)
 
     def of_row(self, row: int) -> Queries:
-        """Make the query of each part from a document."""
+        """Convert a document to a tuple with one query for each combined ranking."""
         return tuple(scorer.of_row(row) for scorer in self._scorers)
 
     def of_words(self, weights: Mapping[str, float]) -> Queries:
-        """Make the query of each part from the same words and weights."""
+        """Convert words with weights to a tuple with one query per combined ranking."""
         return tuple(scorer.of_words(weights) for scorer in self._scorers)
 
     def words_of(self, query: Queries) -> Mapping[str, float] | None:
@@ -513,7 +513,7 @@ class HybridScorer(Scorer[Queries]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> Queries:
-        """Apply relevance feedback to the query of each part."""
+        """Return the queries of all combined rankings after Rocchio feedback."""
         return tuple(
             scorer.moved(own, relevant, nonrelevant, how)
             for scorer, own in zip(self._scorers, query, strict=True)
@@ -526,7 +526,7 @@ class HybridScorer(Scorer[Queries]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Rank the candidates; add a note if `limit` exceeds their number."""
+        """Return the best documents among the parts' candidates, best first."""
         ranked, most = self._ranked(query, rows)
         notes = ranked.notes
         if most is not None and limit > most:
@@ -541,7 +541,7 @@ class HybridScorer(Scorer[Queries]):
         return ScoredRows(ranked.rows[:limit], ranked.scores[:limit], ranked.stats, notes)
 
     def explain(self, query: Queries, row: int) -> Explanation:
-        """Explain the score of a document among all documents as a sum of parts."""
+        """Explain the score of a document as a sum over the parts, without a filter."""
         return self.explain_among(query, row, None)
 
     def explain_text(self, query: Queries, text: str) -> Explanation:
@@ -554,7 +554,7 @@ class HybridScorer(Scorer[Queries]):
         )
 
     def compared_words(self, query: Queries) -> ComparedWords | None:
-        """Return the words of the first part that compares word vectors, or None."""
+        """Return the compared words of the first part that uses word vectors, or None."""
         for scorer, own in zip(self._scorers, query, strict=True):
             found = scorer.compared_words(own)
             if found is not None:
@@ -562,7 +562,7 @@ class HybridScorer(Scorer[Queries]):
         return None
 
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
-        """Return the candidates, and what each part adds to their scores with the weight 1.
+        """Return the candidate rows, and each part's unweighted contribution to their scores.
 
         Raises
         ------
@@ -573,10 +573,10 @@ class HybridScorer(Scorer[Queries]):
 
     @abstractmethod
     def _ranked(self, query: Queries, rows: BoolArray | None) -> tuple[ScoredRows, int | None]:
-        """Rank all candidates; return also their number, or None if no other documents exist."""
+        """Return all candidates, best first, and their number if other documents exist."""
 
     def _once(self, query: Queries, rows: BoolArray | None, search: Callable[[], _Found]) -> _Found:
-        """Run a search, or return the cached result if the previous search was the same.
+        """Return the cached result if the previous search was the same, or run the search.
 
         The next page and each explanation repeat the search. Queries and masks never change.
         """
@@ -601,14 +601,14 @@ class HybridScorer(Scorer[Queries]):
 
 
 class _Said(NamedTuple):
-    """Scores of the candidates by one part, and the rows that this part searched."""
+    """Scores by one part of a hybrid for the candidates, and rows of its own search."""
 
     ranked: ScoredRows
     rows: BoolArray | None
 
 
 class _Scale(NamedTuple):
-    """Linear scale that maps the worst score to 0 and the best to 1; `width` 0 if all are equal."""
+    """Linear scale of a part's scores: the worst maps to 0, the best to 1."""
 
     zero: float
     width: float
@@ -627,7 +627,7 @@ class _Scale(NamedTuple):
 
 
 class WeightedSumScorer(HybridScorer):
-    """Scorer that applies a `WeightedSum` to a snapshot.
+    """Scorer that applies a `WeightedSum` to a snapshot of an index.
 
     Parameters
     ----------
@@ -644,7 +644,7 @@ class WeightedSumScorer(HybridScorer):
         self._ranking = ranking
 
     def explain_among(self, query: Queries, row: int, rows: BoolArray | None) -> Contributions:
-        """Explain a score by ranking: its own parts, scaled, and the zero point of the scale."""
+        """Explain a score by the scaled explanation of each part's score."""
         said, _, _ = self._once(query, rows, lambda: self._said(query, rows))
         parts = []
         for at, (ranked, among) in enumerate(said):
@@ -683,7 +683,7 @@ class WeightedSumScorer(HybridScorer):
         return _in_order(pool, scores, stats), most
 
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
-        """Return the candidates, and their scaled scores by each part."""
+        """Return the candidate rows, and their score by each part, scaled to 0 to 1."""
         said, pool, _ = self._once(query, rows, lambda: self._said(query, rows))
         found = np.zeros((len(pool), len(said)))
         for at, (scorer, (ranked, _)) in enumerate(zip(self._scorers, said, strict=True)):
@@ -694,7 +694,7 @@ class WeightedSumScorer(HybridScorer):
     def _said(
         self, query: Queries, rows: BoolArray | None
     ) -> tuple[list[_Said], Int64Array, int | None]:
-        """Return the scores by each part, the candidates, and their number if there may be more.
+        """Return each part's scores, the candidates, and their number if there are others.
 
         A part that returned fewer documents than its limit has found all documents that it can
         find, so it does not need a second search.
@@ -720,7 +720,7 @@ class WeightedSumScorer(HybridScorer):
 
 
 class RankFusionScorer(HybridScorer):
-    """Scorer that applies a `RankFusion` to a snapshot.
+    """Scorer that applies a `RankFusion` to a snapshot of an index.
 
     Parameters
     ----------
@@ -746,7 +746,7 @@ class RankFusionScorer(HybridScorer):
         self._weights = [1.0] * len(ranking.parts) if weights is None else weights
 
     def explain_among(self, query: Queries, row: int, rows: BoolArray | None) -> Contributions:
-        """Explain a score by ranking; the contribution of a rank has no parts."""
+        """Explain a score by one contribution per part: its reciprocal rank."""
         parts = []
         lists = self._once(query, rows, lambda: self._lists(query, rows))
         for label, weight, ranked in zip(self._labels, self._weights, lists, strict=True):
@@ -772,7 +772,7 @@ class RankFusionScorer(HybridScorer):
         return ranked, len(pool) if full else None
 
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
-        """Return the candidates, and their reciprocal ranks by each part."""
+        """Return the candidate rows, and their reciprocal rank by each part."""
         return self._reciprocal_ranks(self._once(query, rows, lambda: self._lists(query, rows)))
 
     def _reciprocal_ranks(self, lists: list[ScoredRows]) -> tuple[Int64Array, Float64Array]:
@@ -792,7 +792,7 @@ class RankFusionScorer(HybridScorer):
 
 
 class CascadeScorer(HybridScorer):
-    """Scorer that applies a `Cascade` to a snapshot.
+    """Scorer that applies a `Cascade` to a snapshot of an index.
 
     Parameters
     ----------
@@ -810,7 +810,7 @@ class CascadeScorer(HybridScorer):
         self.ascending = self._scorers[-1].ascending
 
     def explain_among(self, query: Queries, row: int, rows: BoolArray | None) -> Explanation:
-        """Explain the score of the last stage."""
+        """Explain the score that the last stage gave to a document."""
         _, _, mask = self._down(query, rows)
         return self._scorers[-1].explain_among(query[-1], row, mask)
 
@@ -826,7 +826,7 @@ class CascadeScorer(HybridScorer):
     def _down(
         self, query: Queries, rows: BoolArray | None
     ) -> tuple[list[ScoredRows], bool, BoolArray | None]:
-        """Run all stages except the last; return their results and the rows for the last stage."""
+        """Run all stages but the last; return their results, and rows for the last stage."""
         lists: list[ScoredRows] = []
         full, mask = False, rows
         for at, most in enumerate(self._ranking.candidates):
@@ -839,7 +839,7 @@ class CascadeScorer(HybridScorer):
 
 
 def best_rows(scorer: Scorer[Any], query: object, limit: int, rows: BoolArray | None) -> ScoredRows:
-    """Return the `limit` best documents of one part; a hybrid ranks only its candidates."""
+    """Return the `limit` best documents of one part of a hybrid."""
     if isinstance(scorer, HybridScorer):
         found, _ = scorer._ranked(query, rows)  # type: ignore[arg-type]
         return ScoredRows(found.rows[:limit], found.scores[:limit], found.stats)
@@ -847,7 +847,7 @@ def best_rows(scorer: Scorer[Any], query: object, limit: int, rows: BoolArray | 
 
 
 def _in_order(rows: Int64Array, scores: Float64Array, stats: dict[str, float]) -> ScoredRows:
-    """Sort ascending rows by descending score; ties stay in row order."""
+    """Sort rows by descending score; ties stay in row order."""
     order = np.argsort(-scores, kind="stable")
     return ScoredRows(rows[order].astype(np.int64), scores[order], stats)
 

@@ -1,4 +1,4 @@
-"""Ranking by latent semantic indexing, computed from the index itself: a part of hybrids."""
+"""Ranking by latent semantic indexing (LSI) computed from the index; part of hybrids."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _COUNTS = TermRanking("counts", "inner")
 
 
 class LatentRanking(Ranking):
-    """Ranking by the cosine of documents in the space of latent semantic indexing.
+    """Ranking by cosine in the space of latent semantic indexing (LSI).
 
     The dimensions are the first 50 right singular vectors of a matrix of tf-idf weights,
     ``(1 + ln n(d, w)) ln(N / df(w))``, whose rows are scaled to length 1. The rows are all
@@ -43,11 +43,11 @@ class LatentRanking(Ranking):
     label = "latent semantics"
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "LatentScorer":
-        """Make the scorer of a snapshot."""
+        """Create the scorer that applies this ranking to a snapshot of an index."""
         return LatentScorer(state, scorer_of)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {"type": "latent"}
 
     def __eq__(self, other: object) -> bool:
@@ -62,7 +62,7 @@ class LatentRanking(Ranking):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Space:
-    """Latent dimensions.
+    """LSI space: terms, their weights, and their latent vectors.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class _Space:
     vectors: Float64Array
 
     def weighted(self, terms: Int32Array, counts: Float64Array) -> tuple[Int64Array, Float64Array]:
-        """Return the places of known terms, and their weights with Euclidean length 1."""
+        """Return the known terms' indices in the space, and their L2-normalized weights."""
         at = np.searchsorted(self.terms, terms)
         at[at == len(self.terms)] = 0
         known = (self.terms[at] == terms) & (counts > 0) if len(self.terms) else at < 0
@@ -93,13 +93,13 @@ class _Space:
         return at, weights / length if length else weights
 
     def vector(self, terms: Int32Array, counts: Float64Array) -> Float64Array:
-        """Return the vector of a text with Euclidean length 1, or 0 without known terms."""
+        """Return the L2-normalized LSI vector of term counts, or 0 without known terms."""
         at, weights = self.weighted(terms, counts)
         return _unit(weights @ self.vectors[at])
 
 
 class LatentScorer(Scorer[TermQuery]):
-    """Scorer of documents in a latent space; queries are term counts, as for `TermScorer`.
+    """Scorer of documents by their LSI cosine with a query of term counts.
 
     Parameters
     ----------
@@ -117,19 +117,19 @@ class LatentScorer(Scorer[TermQuery]):
         self._mutex = threading.Lock()
 
     def of_text(self, text: str) -> TermQuery:
-        """Make a query of the terms of a text."""
+        """Convert a query text to its weighted terms."""
         return self._terms.of_text(text)
 
     def of_row(self, row: int) -> TermQuery:
-        """Make a query of the terms of a document."""
+        """Convert a document of the index to its weighted terms, as a query."""
         return self._terms.of_row(row)
 
     def of_words(self, weights: Mapping[str, float]) -> TermQuery:
-        """Make a query of words with given weights."""
+        """Convert words with weights to the representation by which this ranking scores."""
         return self._terms.of_words(weights)
 
     def words_of(self, query: TermQuery) -> Mapping[str, float]:
-        """Return the words of a query with their weights, largest first."""
+        """Return the words of a query with their weights, in descending order of weight."""
         return self._terms.words_of(query)
 
     def moved(
@@ -139,7 +139,7 @@ class LatentScorer(Scorer[TermQuery]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> TermQuery:
-        """Apply relevance feedback to the terms of a query."""
+        """Return the query's term weights after Rocchio feedback."""
         return self._terms.moved(query, relevant, nonrelevant, how)
 
     def best(
@@ -149,7 +149,7 @@ class LatentScorer(Scorer[TermQuery]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Find the best documents; all that may be found are scored."""
+        """Return the documents with the highest LSI cosine; all selected documents are scored."""
         space = self._space()
         vector = space.vector(query.words, query.weights)
         live = self.state.live if rows is None else self.state.live & rows
@@ -169,7 +169,7 @@ class LatentScorer(Scorer[TermQuery]):
         return ScoredRows(wanted[order], scores[order], {"scored": len(scores)})
 
     def explain(self, query: TermQuery, row: int) -> Contributions:
-        """Explain the score of a document by query word: each adds its share of the cosine."""
+        """Split the LSI cosine of a document into one contribution per query word."""
         space = self._space()
         document = self._vectors(space, np.array([row]))[0]
         at, weights = space.weighted(query.words, query.weights)
@@ -188,12 +188,12 @@ class LatentScorer(Scorer[TermQuery]):
         return Contributions.of(parts, score)
 
     def state_names(self, terms: Int32Array) -> list[str]:
-        """Return the names of terms."""
+        """Return the terms (stems) with the given term numbers."""
         query = TermQuery(terms, np.arange(len(terms), 0, -1, dtype=np.float64))
         return list(self._terms.words_of(query))
 
     def _vectors(self, space: _Space, rows: Int64Array) -> Float64Array:
-        """Return the vectors of documents."""
+        """Return the latent (LSI) vectors of the documents in the given rows."""
         search = self._terms._search
         found = np.zeros((len(rows), space.vectors.shape[1]))
         for at, row in enumerate(rows.tolist()):
@@ -201,7 +201,7 @@ class LatentScorer(Scorer[TermQuery]):
         return found
 
     def _space(self) -> _Space:
-        """Return the dimensions of this snapshot; later snapshots with the same sample share them.
+        """Return the LSI space of this snapshot, shared by snapshots with the same sample.
 
         Documents at a position never change, so equal positions have equal terms.
         """
@@ -219,7 +219,7 @@ class LatentScorer(Scorer[TermQuery]):
         return made
 
     def _sample(self) -> Int64Array:
-        """Return the rows at positions that are multiples of a power of 2."""
+        """Return the rows of documents from which the LSI space is computed."""
         rows = np.flatnonzero(self.state.live)
         step = 1
         while np.count_nonzero(self.state.positions[rows] % step == 0) > _SAMPLE:

@@ -1,4 +1,4 @@
-"""Rankings by vectors of a model attached to an index."""
+"""Rankings by document vectors of a model or encoder attached to an index."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +36,7 @@ _RECALL_QUERIES = 100
 
 @dataclass(frozen=True)
 class ModelRanking(Ranking):
-    """Ranking by the vectors of an attached model, also selected by name: ``ranking="lsi"``.
+    """Ranking by the document vectors of an attached model, such as ``ranking="lsi"``.
 
     Parameters
     ----------
@@ -92,16 +92,16 @@ class ModelRanking(Ranking):
         effective_jobs(self.n_jobs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         return {"type": "model", **asdict(self)}
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "ModelScorer":
-        """Make the scorer of a snapshot, which reads the vectors."""
+        """Create the scorer that ranks a snapshot by the model's vectors."""
         return ModelScorer(self, state)
 
 
 class ModelQuery(NamedTuple):
-    """Query vector, its length, and the encoded text, or None for a query without text."""
+    """Query vector with its length, and the text that was encoded, if any."""
 
     vector: Float64Array
     length: float
@@ -109,7 +109,7 @@ class ModelQuery(NamedTuple):
 
 
 class _Selected(NamedTuple):
-    """Rows that can be among the best, upper bounds of their keys, and the best lower bounds."""
+    """Rows that may be among the best, with bounds of their scores."""
 
     rows: Int64Array
     highs: Float64Array
@@ -117,7 +117,7 @@ class _Selected(NamedTuple):
 
 
 class ModelVectors:
-    """Vectors of a model for all rows of a snapshot, with exact scores of queries.
+    """Vectors of a model for all rows of a snapshot, and exact scores for query vectors.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class ModelVectors:
 
     @classmethod
     def of_state(cls, state: IndexState, record: ModelRecord) -> "ModelVectors":
-        """Return the vectors of a model in a snapshot of an index."""
+        """Return the stored vectors of a model for the rows of a snapshot."""
         positions, live = state.positions, state.live  # read now, because both open the catalog
         known = _kept(state, ModelVectors, record)
         stored, read = state.snapshot.vectors(record, positions, live, known)
@@ -157,15 +157,15 @@ class ModelVectors:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and dimensions."""
+        """Shape of the vectors as a matrix: (number of rows, number of dimensions)."""
         return len(self.found), self._stored.record.dimensions
 
     def of_rows(self, rows: Sequence[int] | Int64Array) -> Float32Array:
-        """Return the vectors of rows; rows without a vector are 0."""
+        """Return the vectors of rows in float32; a row without a vector gives 0."""
         return self._stored.of_rows(np.asarray(rows, np.int64))
 
     def scores(self, query: ModelQuery, rows: Int64Array) -> Float64Array:
-        """Score each row independently, so that equal vectors have equal scores."""
+        """Return the exact score of each row for a query vector; equal vectors score equally."""
         found = np.empty(len(rows))
         for block in _blocks(len(rows)):
             # The summation order along a row depends only on its length.
@@ -181,7 +181,7 @@ class ModelVectors:
         return np.clip(cosines, -1.0, 1.0)
 
     def score_of(self, query: ModelQuery, document: ModelQuery) -> float:
-        """Score a vector that is not a document of the index."""
+        """Return the score between a query vector and a vector outside the index."""
         if self._metric == "euclidean":
             return float(np.sqrt(np.square(document.vector - query.vector).sum()))
         found = float((document.vector * query.vector).sum())
@@ -191,7 +191,7 @@ class ModelVectors:
         return min(1.0, max(-1.0, found / both)) if both > 0 else 0.0
 
     def candidates(self, query: ModelQuery, limit: int, allowed: BoolArray) -> Int64Array:
-        """Return rows that include the best `limit` rows, selected by float32 products.
+        """Return rows that surely include the `limit` best, by fast float32 products.
 
         The vectors are read in blocks, and only rows that can be among the best so far are kept.
         """
@@ -237,7 +237,7 @@ class ModelVectors:
         limit: int,
         allowed: BoolArray,
     ) -> "_Selected | None":
-        """Return the rows of chunks that can be among the best, or None after an overflow."""
+        """Return rows of chunks that may be among the best, or None after an overflow."""
         reached, lows = -np.inf, np.empty(0)
         rows: list[Int64Array] = [np.zeros(0, np.int64)]
         highs: list[Float64Array] = [np.zeros(0)]
@@ -270,7 +270,7 @@ class ModelVectors:
     def _bounds(
         self, vectors: Float32Array, lengths: Float64Array, unit: Float32Array, length: float
     ) -> tuple[Float64Array, Float64Array]:
-        """Return a key for each vector, larger for better scores, and a bound of its error."""
+        """Return an approximate score of each vector, and a bound of its rounding error."""
         dimensions = vectors.shape[1]
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             rough = (vectors @ unit).astype(np.float64)
@@ -288,7 +288,7 @@ class ModelVectors:
 
 
 class ModelScorer(Scorer[ModelQuery]):
-    """Scorer of documents by their model vectors.
+    """Scorer of documents by the cosine or distance of their model vectors.
 
     Parameters
     ----------
@@ -327,14 +327,14 @@ class ModelScorer(Scorer[ModelQuery]):
     # ------------------------------------------------------------------ queries
 
     def of_text(self, text: str) -> ModelQuery:
-        """Compute the model vector of a text or of its words."""
+        """Compute the model vector of a query text."""
         model = self._model()
         if model.takes == "texts":
             return _query(model.vectors(None, [text])[0], text)
         return self._of_bag(self.state.bag_of_text(text))._replace(text=text)
 
     def of_texts(self, texts: Sequence[str]) -> list[ModelQuery]:
-        """Compute the model vectors of several texts together."""
+        """Compute the model vectors of several query texts in one batch."""
         model = self._model()
         if model.takes == "texts":
             found = model.vectors(None, texts)
@@ -342,7 +342,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return [self.of_text(text) for text in texts]
 
     def of_embedding(self, vector: Float64Array, text: str | None) -> ModelQuery:
-        """Return a vector as a query.
+        """Validate a vector, and return it as a query.
 
         Raises
         ------
@@ -361,23 +361,23 @@ class ModelScorer(Scorer[ModelQuery]):
 
     @property
     def takes_embeddings(self) -> bool:
-        """True, because a query can be a vector."""
+        """True, because queries can be vectors."""
         return True
 
     @property
     def reads_words(self) -> bool:
-        """True for a model of word counts; an encoder reads texts of any words."""
+        """True if the model reads word counts; False for an encoder of texts."""
         return self.record.takes == "bags"
 
     def of_row(self, row: int) -> ModelQuery:
-        """Return the stored vector of a document as a query; without a vector, it finds nothing."""
+        """Return the stored vector of a document as a query."""
         if not self.vectors.found[row]:
             return ModelQuery(np.full(self.record.dimensions, np.nan), np.nan)
         (document,) = self.state.documents([row])
         return _query(self.vectors.of_rows([row])[0], document.text)
 
     def of_words(self, weights: Mapping[str, float]) -> ModelQuery:
-        """Compute the model vector of words, with their weights as counts."""
+        """Compute the model vector of words with weights, taken as counts."""
         if self.record.takes == "texts":
             raise ValueError(
                 f"query must be a text for the model {self.record.name!r}, which takes texts; got "
@@ -386,7 +386,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return self._of_bag(self.state.weighted_bag(dict(weights)))
 
     def words_of(self, query: ModelQuery) -> None:
-        """Return None, because a vector has no words."""
+        """Return None, because a query vector has no words."""
         return
 
     def _of_bag(self, bag: Bag) -> ModelQuery:
@@ -409,7 +409,7 @@ class ModelScorer(Scorer[ModelQuery]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Find the best documents among exact candidates or candidates from the graph."""
+        """Return the best documents, exactly or by the approximate graph."""
         allowed = self.vectors.found if rows is None else self.vectors.found & rows
         stats: dict[str, float] = {}
         note = self._note(query)
@@ -431,7 +431,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return ScoredRows(places[order], scores[order], stats)
 
     def _note(self, query: ModelQuery) -> str:
-        """Return the reason why a query finds nothing, or an empty string."""
+        """Return the reason why a query finds nothing, such as unknown words, or ""."""
         if np.isnan(query.length):
             return f"The document has no vector of the model {self.record.name!r}."
         if not query.length and self.record.metric != "euclidean":
@@ -439,7 +439,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return ""
 
     def _grown_graph(self) -> NeighbourGraph:
-        """Extend the graph of an earlier snapshot, or make a new graph."""
+        """Return the nearest-neighbor graph, extended by the documents added since."""
         found, positions = self.vectors.found, self.state.positions
         graph = _kept(self.state, NeighbourGraph, self.record)
         dead = graph is not None and len(graph) > 2 * found.sum()  # most documents in it
@@ -453,7 +453,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return grown
 
     def _from_graph(self, query: ModelQuery, limit: int, allowed: BoolArray) -> Int64Array | None:
-        """Return candidates from the graph, or None if they would be too many or too few."""
+        """Return candidate rows from the graph, or None if exact search is better."""
         assert self._graph is not None
         wanted = max(limit, self._candidates)
         n_allowed, n_graph = int(allowed.sum()), len(self._graph)
@@ -467,7 +467,7 @@ class ModelScorer(Scorer[ModelQuery]):
 
     @cached_property
     def recall(self) -> float:
-        """Share of the true ten nearest documents that the graph finds, on a sample of documents.
+        """Measured share of the true ten nearest documents that the graph finds.
 
         It is measured again after the number of documents has changed by a tenth.
         """
@@ -498,7 +498,7 @@ class ModelScorer(Scorer[ModelQuery]):
     # ------------------------------------------------------------------ explanation, feedback
 
     def explain(self, query: ModelQuery, row: int) -> Contributions:
-        """Explain a score by the factors of the model, or by leaving out passages and words."""
+        """Split a score by the factors of the model, or by passages and words for an encoder."""
         if not self.vectors.found[row]:
             raise LookupError(
                 f"The document has no vector of the model {self.record.name!r}, so it has no score."
@@ -511,7 +511,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return self._by_text(query, vector._replace(text=document.text), score)
 
     def explain_text(self, query: ModelQuery, text: str) -> Contributions:
-        """Explain the score of a text."""
+        """Explain the score of a text that is not in the index, as a sum of parts."""
         document = self.of_text(text)
         score = self.vectors.score_of(query, document)
         if self._word_weights is not None:
@@ -519,7 +519,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return self._by_text(query, document, score)
 
     def _by_factor(self, query: ModelQuery, document: ModelQuery, score: float) -> Contributions:
-        """Explain a score by dimension: the product, for cosine divided by both lengths."""
+        """Split a score into one contribution per dimension of the vectors."""
         products = query.vector * document.vector
         if self.record.metric == "cosine":
             both = query.length * document.length
@@ -554,7 +554,7 @@ class ModelScorer(Scorer[ModelQuery]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> ModelQuery:
-        """Move the query vector by relevance feedback; scale documents to its length first."""
+        """Return the query vector after Rocchio feedback with document vectors."""
         exists = np.isfinite(query.length)  # False for a query by a document without a vector
         length = query.length if exists and query.length else 1.0
         moved = how.alpha * query.vector if exists else np.zeros_like(query.vector)
@@ -567,7 +567,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return _query(moved)
 
     def _name(self, factor: int) -> str:
-        """Name a dimension by its number and the words with the largest weights."""
+        """Return a name for a dimension: its number, and the words with the largest weights."""
         if factor not in self._names:
             words = " ".join(self._words(factor))
             self._names[factor] = f"factor {factor}: {words}" if words else f"factor {factor}"
@@ -575,7 +575,7 @@ class ModelScorer(Scorer[ModelQuery]):
 
     @cached_property
     def _word_weights(self) -> Float64Array | None:
-        """Word weights of each dimension, or None if the model is unavailable."""
+        """Word weights of each dimension, or None if the model is not available."""
         if not self.state.models.can_apply(self.record):
             return None
         try:
@@ -593,7 +593,7 @@ class ModelScorer(Scorer[ModelQuery]):
 
 
 def _kept(state: IndexState, kind: type, record: ModelRecord) -> Any:  # noqa: ANN401 (of that kind)
-    """Return data cached for an attached model; drop data cached for removed models."""
+    """Return the cached data of an attached model, and drop the data of detached models."""
     attached = set(state.snapshot.models.values())
     for key in list(state.kept):
         if isinstance(key, tuple) and key[0] is kind and key[1] not in attached:

@@ -1,4 +1,4 @@
-"""Rankings by shared words: inner products of weighted term vectors."""
+"""Rankings by shared terms, such as BM25 and TF-IDF."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -33,7 +33,7 @@ TermMetric: TypeAlias = Literal["inner", "cosine"]
 
 
 class TermRanking(Ranking):
-    """Ranking by the weighted words that query and document share.
+    """Ranking by the weighted terms that query and document share, such as BM25 or TF-IDF.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ class TermRanking(Ranking):
         self._hash = hash(self._key)
 
     def weighting_of(self, space: TermSpace) -> Weighting:
-        """Return the weighting in a snapshot of an index."""
+        """Return the weighting for a snapshot; the default depends on its analyzer."""
         # Stems have higher counts than words, and 1.5 measures better (docs/choosing.md).
         return BM25(k1=1.5) if self._is_default and space.has_analyzer else self.weighting
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "TermScorer":
-        """Make the scorer of a snapshot."""
+        """Create the scorer that applies this ranking to a snapshot of an index."""
         return TermScorer(self, state)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types."""
+        """Return the type and the parameters of the ranking as a dict of JSON types."""
         chosen = self.weighting
         weighting: str | dict[str, Any] = chosen if isinstance(chosen, str) else {}
         if not isinstance(chosen, str):
@@ -100,14 +100,14 @@ class TermRanking(Ranking):
 
 
 class TermQuery(NamedTuple):
-    """Term numbers of a query with their weights; without an analyzer, terms are words."""
+    """Query as term numbers with weights."""
 
     words: Int32Array
     weights: Float64Array
 
 
 class TermScorer(Scorer[TermQuery]):
-    """Scorer of documents by their weighted postings.
+    """Scorer of documents by inner products of term weights, computed from postings.
 
     Parameters
     ----------
@@ -149,25 +149,25 @@ class TermScorer(Scorer[TermQuery]):
         self._unit_queries = ranking.metric == "cosine"
 
     def of_text(self, text: str) -> TermQuery:
-        """Make a query of the weighted words of a text."""
+        """Convert a query text to its weighted terms."""
         return self._weighted(self._space.bag_of_text(text))
 
     def of_row(self, row: int) -> TermQuery:
-        """Make a query of the weighted words of a document."""
+        """Convert a document of the index to its weighted terms, as a query."""
         return self._weighted(self._space.bag_of_row(row))
 
     def of_bag(self, bag: Bag, row: int) -> TermQuery:
-        """Make a query from the word counts of a document, by word ID."""
+        """Convert the word counts of a document to weighted terms, as a query."""
         return self._weighted(self._space.converted(bag))
 
     def of_words(self, weights: Mapping[str, float]) -> TermQuery:
-        """Make a query of words with given weights; drop words that occur in no document."""
+        """Convert words with weights to a query; words that are in no document are dropped."""
         bag = self._space.weighted_bag(weights)
         there = self._space.frequencies[bag.words] > 0
         return TermQuery(bag.words[there], bag.counts[there])
 
     def words_of(self, query: TermQuery) -> Mapping[str, float]:
-        """Return the words of a query with their weights, largest first."""
+        """Return the words of a query with their weights, in descending order of weight."""
         order = np.argsort(-query.weights, kind="stable")
         names = self._space.names(query.words[order])
         return dict(zip(names, query.weights[order].tolist(), strict=True))
@@ -180,7 +180,7 @@ class TermScorer(Scorer[TermQuery]):
         rows: BoolArray | None = None,
         algorithm: Literal["auto", "pruned", "dense"] = "auto",
     ) -> ScoredRows:
-        """Find the best documents.
+        """Return the `limit` documents with the best scores for a query, best first.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class TermScorer(Scorer[TermQuery]):
         return ScoredRows(found, scores, stats)
 
     def explain(self, query: TermQuery, row: int) -> Contributions:
-        """Explain the score of a document by shared word, or by shared term with its words."""
+        """Split the score of a document into one contribution per shared word or term."""
         words, weights = self._search.words_of(row)
         forms = self._space.forms(self.state.bag_of_row(row))
         _, here, there = np.intersect1d(query.words, words, True, return_indices=True)
@@ -218,7 +218,7 @@ class TermScorer(Scorer[TermQuery]):
         return Contributions.of(parts, score)
 
     def explain_text(self, query: TermQuery, text: str) -> Contributions:
-        """Explain the score of a text by shared word."""
+        """Split the score of a text into one contribution per shared word or term."""
         formula, space = self._formula, self._space
         bag = space.bag_of_text(text)
         words, weights = self._weighted(bag, formula, self._idf)
@@ -254,7 +254,7 @@ class TermScorer(Scorer[TermQuery]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> TermQuery:
-        """Apply relevance feedback, with documents scaled to the length of the query."""
+        """Return the query's term weights after Rocchio feedback with length-scaled documents."""
 
         def vector(row: int) -> tuple[Int32Array, Float64Array]:
             return as_long_as(query, self._search.words_of(row))
@@ -278,7 +278,7 @@ class TermScorer(Scorer[TermQuery]):
     def _weighted(
         self, bag: Bag, formula: "_Formula | None" = None, all_idf: Float64Array | None = None
     ) -> TermQuery:
-        """Weight word counts by the formula for queries, or by another formula."""
+        """Convert term counts to query weights by a weighting formula."""
         formula = formula or self._query_formula
         words, counts = bag.words, bag.counts
         idf = (self._query_idf if all_idf is None else all_idf)[words]
@@ -299,7 +299,7 @@ class TermScorer(Scorer[TermQuery]):
 
 
 def _note(asked: float, weight: float, name: str, forms: Mapping[str, int] | None) -> str:
-    """Return the factors of a part, and the words of its term if they differ from the term."""
+    """Return the note of a contribution: its factors, and the words of the term."""
     factors = f"{asked:.3g} x {weight:.3g}"
     if not forms or list(forms) == [name]:
         return factors
@@ -308,7 +308,7 @@ def _note(asked: float, weight: float, name: str, forms: Mapping[str, int] | Non
 
 
 class _Formula(NamedTuple):
-    """Parameters of the weighting of documents or of queries."""
+    """Weighting formula of documents or of queries, as parameters for the core."""
 
     tf: Tf | Literal["bm25"]
     idf: Idf
@@ -325,7 +325,7 @@ _WITHOUT_FACTOR = ("robertson", "lucene")  # forms of BM25 without the factor k1
 
 
 def _check_supported(chosen: TfIdf | BM25) -> None:
-    """Raise an error if postings do not support the weighting."""
+    """Raise if a weighting cannot be computed from postings."""
     hint = "Weight the bags of the index instead: `index.bags()`."
     if isinstance(chosen, BM25):
         resolve_bm25(chosen.variant, chosen.delta)
@@ -349,7 +349,7 @@ def _check_supported(chosen: TfIdf | BM25) -> None:
 
 
 def _formulas_of(chosen: Weighting) -> tuple[_Formula, _Formula]:
-    """Return the formulas of documents and of queries."""
+    """Return the formulas of a weighting for documents and for queries."""
     if isinstance(chosen, BM25):
         idf = chosen.idf or resolve_bm25(chosen.variant, chosen.delta)[0]
         divisor = chosen.k1 + 1 if chosen.variant in _WITHOUT_FACTOR else 1.0
@@ -370,7 +370,7 @@ def _tfidf_formula(parts: TfIdfParts) -> _Formula:
 
 
 def _divided(weights: Float64Array, norm: Norm) -> Float64Array:
-    """Divide weights by their norm, unless it is 0."""
+    """Divide weights by their norm; weights of norm 0 stay unchanged."""
     if norm is None or not len(weights):
         return weights
     # Scaling by a power of two is exact, and prevents overflow and underflow of sums and squares.

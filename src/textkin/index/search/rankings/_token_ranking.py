@@ -1,4 +1,4 @@
-"""Ranking of the best documents of another ranking by their contextual tokens."""
+"""`Rerank`: the best documents of a ranking, reranked by contextual token vectors."""
 
 import threading
 from collections import OrderedDict
@@ -31,7 +31,7 @@ _BATCH = 64  # texts encoded at a time
 
 
 class Rerank(CombinedRanking):
-    """Ranking of the best documents of a ranking by the contextual tokens of their texts.
+    """Ranking that reranks the best documents of another one by contextual token vectors.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Rerank(CombinedRanking):
         self.ascending = metric == "wmd"
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "TokenScorer":
-        """Make the scorer of a snapshot from the scorer of the candidates."""
+        """Create the scorer of a snapshot from the scorer of the first ranking."""
         return TokenScorer(self, state, scorer_of)
 
     def _key(self) -> tuple[object, ...]:
@@ -141,14 +141,14 @@ class Rerank(CombinedRanking):
 
 
 class _TokenQuery(NamedTuple):
-    """Query of the first ranking, and the text whose tokens are compared."""
+    """Query of the first ranking, and the query text whose tokens are compared."""
 
     first: Any
     text: str
 
 
 class TokenScorer(HybridScorer):
-    """Scorer of candidates by their tokens.
+    """Scorer that reranks candidates by token vectors of query and document.
 
     Parameters
     ----------
@@ -171,16 +171,16 @@ class TokenScorer(HybridScorer):
     # ------------------------------------------------------------------ queries
 
     def of_text(self, text: str) -> _TokenQuery:
-        """Make a query from a text."""
+        """Convert a query text to the representation by which this ranking scores documents."""
         return _TokenQuery(self._first.of_text(text), text)
 
     def of_row(self, row: int) -> _TokenQuery:
-        """Make a query from a document, with its text."""
+        """Convert a document of the index, with its text, to a query."""
         (document,) = self.state.documents([row])
         return _TokenQuery(self._first.of_row(row), document.text)
 
     def of_embedding(self, vector: Float64Array, text: str | None) -> _TokenQuery:
-        """Make a query from a vector for the first ranking, and a text for the tokens."""
+        """Convert a vector (for the first ranking) and a text (for tokens) to a query."""
         if text is None:
             raise ParameterError(
                 "embedding",
@@ -197,11 +197,11 @@ class TokenScorer(HybridScorer):
         )
 
     def words_of(self, query: Any) -> Mapping[str, float] | None:  # noqa: ANN401 (_TokenQuery)
-        """Return the query words of the first ranking."""
+        """Return the query words of the first ranking, with weights."""
         return self._first.words_of(query.first)
 
     def compared_words(self, query: Any) -> ComparedWords | None:  # noqa: ANN401 (_TokenQuery)
-        """Return the words that the first ranking compares."""
+        """Return the words that the first ranking compares, or None."""
         return self._first.compared_words(query.first)
 
     def moved(
@@ -211,7 +211,7 @@ class TokenScorer(HybridScorer):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> _TokenQuery:
-        """Apply relevance feedback to the first ranking; the tokens of the query stay."""
+        """Return the query with Rocchio feedback for the first ranking only."""
         moved = self._first.moved(query.first, relevant, nonrelevant, how)
         return _TokenQuery(moved, query.text)
 
@@ -223,7 +223,7 @@ class TokenScorer(HybridScorer):
     def _compared(
         self, query: _TokenQuery, rows: BoolArray | None
     ) -> tuple[ScoredRows, int | None]:
-        """Rank the candidates by their tokens."""
+        """Return the candidates of the first ranking, reranked by their tokens."""
         most = self._ranking.k
         found = best_rows(self._first, query.first, most, rows)
         candidates: Int64Array = np.sort(found.rows)
@@ -249,7 +249,7 @@ class TokenScorer(HybridScorer):
         return distances
 
     def _of_rows(self, rows: Int64Array) -> list[TokenVectors]:
-        """Return the tokens of documents; documents that are not cached are encoded."""
+        """Return the token vectors of documents, from the cache or the encoder."""
         wanted = rows.tolist()
         with self._mutex:
             known = {row: self._tokens[row] for row in wanted if row in self._tokens}
@@ -267,7 +267,7 @@ class TokenScorer(HybridScorer):
         return [known[row] for row in wanted]
 
     def _encoded(self, texts: list[str]) -> list[TokenVectors]:
-        """Encode texts, and validate the result."""
+        """Encode texts to token vectors, and validate the encoder's result."""
         given = self._ranking.tokens(texts)
         if not isinstance(given, Iterable):
             raise ParameterTypeError(
@@ -287,12 +287,12 @@ class TokenScorer(HybridScorer):
     # ------------------------------------------------------------------ explanation
 
     def explain_among(self, query: Any, row: int, rows: BoolArray | None) -> Explanation:  # noqa: ANN401
-        """Explain a score by the tokens: the transport plan, or the nearest token of each."""
+        """Explain a score by the transport plan of tokens, or each token's nearest token."""
         (document,) = self._of_rows(np.array([row]))
         return self._explained(query.text, document)
 
     def explain_text(self, query: Any, text: str) -> Explanation:  # noqa: ANN401 (_TokenQuery)
-        """Explain the score of a text."""
+        """Explain the score of a text that is not in the index, as a sum of parts."""
         return self._explained(query.text, self._encoded([text])[0])
 
     def _explained(self, text: str, document: TokenVectors) -> Explanation:

@@ -1,4 +1,4 @@
-"""Rankings by transport of words: the Word Mover's Distance and its lower bounds."""
+"""Rankings by Word Mover's Distance and its lower bounds."""
 
 import hashlib
 import math
@@ -68,7 +68,7 @@ def weights_key(weights: TransportWeights) -> str:
 
 
 class TransportRanking(Ranking):
-    """Ranking by the distance that the words of a query travel to become a document.
+    """Ranking by Word Mover's Distance, or by one of its lower bounds.
 
     The search uses the word counts in the segments of the index without copying them, and the
     word vectors of the index. The hits are bit-identical to an exhaustive comparison with all
@@ -163,7 +163,7 @@ class TransportRanking(Ranking):
 
     @classmethod
     def of(cls, mover: WordMover) -> "TransportRanking":
-        """Return the ranking with the parameters of a `WordMover`.
+        """Create the ranking with the parameters of a `WordMover`.
 
         `algorithm`, `n_neighbors`, `radius`, and `empty` are ignored.
 
@@ -202,16 +202,16 @@ class TransportRanking(Ranking):
         )
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> "TransportScorer":
-        """Make the scorer of a snapshot."""
+        """Create the scorer that applies this ranking to a snapshot of an index."""
         return TransportScorer(self, state)
 
     def documents_of(self, state: IndexState) -> "StoredDocuments":
-        """Return the documents of a snapshot, shared by the scorers of all metrics."""
+        """Return the documents of a snapshot over word vectors, shared by scorers."""
         key = ("transport", self._space_key)
         return state.shared(key, lambda: StoredDocuments(self, state))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranking as a dictionary of JSON types; raise an error if it has an array."""
+        """Return the type and parameters as a dict of JSON types; raise for arrays."""
         if not isinstance(self.word_weights, str):
             return super().to_json()
         stop_words = self.stop_words
@@ -249,7 +249,7 @@ class TransportRanking(Ranking):
 
 
 class TransportQuery(NamedTuple):
-    """Word weights of a query, over the rows of the vectors.
+    """Query as words with vectors and weights, and where it came from.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class TransportQuery(NamedTuple):
 
 
 class TransportScorer(Scorer[TransportQuery]):
-    """Scorer of documents by transport.
+    """Scorer of documents by Word Mover's Distance or one of its lower bounds.
 
     Parameters
     ----------
@@ -290,22 +290,22 @@ class TransportScorer(Scorer[TransportQuery]):
     # ------------------------------------------------------------------ queries
 
     def of_text(self, text: str) -> TransportQuery:
-        """Make a query from a text; ignore words without a vector."""
+        """Convert a query text to words with vectors; other words are ignored."""
         counted: dict[str, float] = {}
         for word in self.state.read(text):
             counted[word] = counted.get(word, 0.0) + 1.0
         return TransportQuery(self._stored.of_counts(counted), text)
 
     def of_row(self, row: int) -> TransportQuery:
-        """Make a query from the word counts of a document."""
+        """Convert a document of the index, by its word counts, to a query for similar documents."""
         return self.of_bag(self.state.bag_of_row(row), row)
 
     def of_bag(self, bag: Bag, row: int) -> TransportQuery:
-        """Make a query from the word counts of a document, by word ID."""
+        """Convert the word counts of a document to a query for similar documents."""
         return TransportQuery(self._stored.of_bag(bag), row=row)
 
     def of_words(self, weights: Mapping[str, float]) -> TransportQuery:
-        """Make a query from words with weights of any sum; stop words among them count.
+        """Convert words with weights to a query; stop words count, too.
 
         Raises
         ------
@@ -323,7 +323,7 @@ class TransportScorer(Scorer[TransportQuery]):
         return TransportQuery(self._stored.encoded(rows, masses, names, None))
 
     def words_of(self, query: TransportQuery) -> Mapping[str, float]:
-        """Return the words of a query, as the vectors spell them, with normalized weights."""
+        """Return the words of a query with weights that sum to 1, largest first."""
         words, masses = _masses_of(query.encoded)
         order = np.argsort(-masses, kind="stable")
         return {self._stored.space.name(int(words[at])): float(masses[at]) for at in order}
@@ -337,7 +337,7 @@ class TransportScorer(Scorer[TransportQuery]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Find the nearest documents; the threshold is the maximum distance (inclusive)."""
+        """Return the nearest documents within `threshold`, nearest first."""
         return self.best_of_each([query], limit, [threshold], rows)[0]
 
     def best_of_each(
@@ -347,7 +347,7 @@ class TransportScorer(Scorer[TransportQuery]):
         thresholds: Sequence[float | None],
         rows: BoolArray | None = None,
     ) -> list[ScoredRows]:
-        """Find the nearest documents of several queries, which share distance tables."""
+        """Return the nearest documents of each query; cost tables are shared."""
         if not queries:
             return []
         radii = [math.inf if one is None else float(one) for one in thresholds]
@@ -369,13 +369,13 @@ class TransportScorer(Scorer[TransportQuery]):
         ]
 
     def rows(self) -> DocumentRows:
-        """Return all documents of the snapshot as queries."""
+        """Return all documents of the snapshot as query rows."""
         return self._stored.rows()
 
     def within(
         self, queries: DocumentRows, radius: float, from_row: Int64Array | None = None
     ) -> Iterator[tuple[Int64Array, Int64Array, Float64Array]]:
-        """Find all pairs of a query and a document within a radius.
+        """Yield blocks of all pairs (query, document) within a radius.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class TransportScorer(Scorer[TransportQuery]):
             yield np.repeat(numbers, np.diff(ranked.indptr)), ranked.rows, ranked.scores
 
     def _notes(self, query: TransportQuery) -> Iterator[str]:
-        """Yield a note about query words that occur in documents but have no vector."""
+        """Yield a note about query words that documents have, but without a vector."""
         unknown = list(query.encoded.unknown[0]) if query.text and query.encoded.unknown else []
         if not unknown:
             return
@@ -435,7 +435,7 @@ class TransportScorer(Scorer[TransportQuery]):
     # ------------------------------------------------------------------ explanations
 
     def explain(self, query: TransportQuery, row: int) -> Comparison | Flow | Contributions:
-        """Explain the distance of a document.
+        """Explain the distance of a document by the flow of words, or the bound's parts.
 
         Returns
         -------
@@ -454,7 +454,7 @@ class TransportScorer(Scorer[TransportQuery]):
         )
 
     def explain_text(self, query: TransportQuery, text: str) -> Comparison | Flow | Contributions:
-        """Explain the distance of a text, in the same form as `explain`."""
+        """Explain the distance from a query to a text that is not in the index."""
 
         def texts() -> tuple[str, str]:
             return self._query_text(query), text
@@ -475,14 +475,14 @@ class TransportScorer(Scorer[TransportQuery]):
         return self._stored.engine.explain(first, second, texts=texts(), finder=finder)
 
     def aligned(self, query: TransportQuery, row: int) -> AlignedText | None:
-        """Return the full texts of query and document with the distance that each word travels.
+        """Return the texts of query and document with each word's transport distance.
 
         The result is None if the query has no text, or for centroids, to which no word travels.
         """
         return self.align(self.explain(query, row), *self._texts(query, row))
 
     def align(self, explanation: Explanation, source: str, target: str) -> AlignedText | None:
-        """Return two full texts with the distance that each word travels in an explanation."""
+        """Return two texts with each word's transport distance from an explanation."""
         flow = explanation.flow if isinstance(explanation, Comparison) else explanation
         if not isinstance(flow, Flow) or not (source and target):
             return None
@@ -509,7 +509,7 @@ class TransportScorer(Scorer[TransportQuery]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> TransportQuery:
-        """Apply relevance feedback to word weights, which sum to 1 before and after."""
+        """Return the query's word weights after Rocchio feedback, with the sum 1."""
         there, others = (
             [_masses_of(self._stored.of_row(row)) for row in rows]
             for rows in (relevant, nonrelevant)
@@ -521,7 +521,7 @@ class TransportScorer(Scorer[TransportQuery]):
 
 
 def _rows_of(queries: Sequence[DocumentRows]) -> DocumentRows:
-    """Join queries as the rows of one matrix, with their weighted counts."""
+    """Concatenate queries to one `DocumentRows` with weighted counts."""
     if len(queries) == 1:
         return queries[0]
     lengths = [len(query.indices) for query in queries]
@@ -534,7 +534,7 @@ def _rows_of(queries: Sequence[DocumentRows]) -> DocumentRows:
 
 
 def _masses_of(encoded: DocumentRows) -> WeightedWords:
-    """Return the words with positive weight, and their weights divided by the sum."""
+    """Return the words of a document with positive weight, normalized to the sum 1."""
     weights = encoded.weighted_counts()
     heavy = weights > 0
     if not heavy.any():
@@ -548,7 +548,7 @@ def _refuse_empty(encoded: DocumentRows, name: str) -> None:
 
 
 class StoredDocuments:
-    """Documents of a snapshot over the word vectors, as blocks for the transport engine.
+    """Documents of a snapshot as rows over the word vectors, for the transport engine.
 
     Parameters
     ----------
@@ -599,7 +599,7 @@ class StoredDocuments:
         names: Sequence[str],
         weights: Float64Array | None,
     ) -> DocumentRows:
-        """Make a document from words, given as vector rows with counts."""
+        """Create a document over the word vectors from vector rows with counts."""
         used = rows >= 0
         words, place = np.unique(rows[used], return_inverse=True)
         missing = np.flatnonzero(rows == NO_VECTOR).tolist()
@@ -614,22 +614,22 @@ class StoredDocuments:
         )
 
     def of_counts(self, counted: Mapping[str, float]) -> DocumentRows:
-        """Make a document from words with counts, spelled as in the index."""
+        """Convert a dict of words and counts to a document over the word vectors."""
         names = list(counted)
         counts = np.fromiter(counted.values(), np.float64, len(names))
         return self.encoded(self.columns.lookup(names), counts, names, self.weights)
 
     def places(self, text: str) -> list[Place]:
-        """Return the spans of a text's words that can occur in a flow."""
+        """Return the spans of the words of a text that have a vector."""
         forms = Snippets.of(self.state).forms
         return placed_words(text, forms, self.columns.lookup, self.space.name)
 
     def of_row(self, row: int) -> DocumentRows:
-        """Return a document of the snapshot."""
+        """Return the document in a row as word counts over the word vectors."""
         return self.of_bag(self.state.bag_of_row(row))
 
     def of_bag(self, bag: Bag) -> DocumentRows:
-        """Make a document from word counts, by word ID."""
+        """Convert word counts by word ID to a document over the word vectors."""
         rows = self.columns.rows[bag.words]
         names = [
             self.state.words[number] if missing else ""
@@ -638,7 +638,7 @@ class StoredDocuments:
         return self.encoded(rows, bag.counts, names, self.weights)
 
     def rows(self) -> DocumentRows:
-        """Return all documents of the snapshot; deleted documents have no words."""
+        """Return all documents of the snapshot; deleted ones are empty rows."""
         kept: list[sparse.csr_array[np.float64]] = []
         for part in self.state.parts:
             indptr, indices, counts = part.segment.bags

@@ -1,4 +1,4 @@
-"""Mapping from the words of an index to the rows of its word vectors."""
+"""Map from word IDs of an index to rows of its word vectors."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ NO_VECTOR, STOP_WORD = -1, -2
 
 
 class _Looked(NamedTuple):
-    """Cached lookup of words in the vectors; it stays valid because word IDs never change."""
+    """Cached vector rows of the words looked up so far, by word ID."""
 
     words: int
     checksum: int
@@ -27,7 +27,7 @@ class _Looked(NamedTuple):
 
 
 def vector_table(state: IndexState, *, unit: bool) -> VectorTable:
-    """Return the vectors of an index in the form of the core, made once per open index."""
+    """Return the word vectors of an index as a `VectorTable`, cached per open index."""
     key = ("space", unit)
     found = state.kept.get(key)
     if not isinstance(found, VectorTable):
@@ -38,7 +38,7 @@ def vector_table(state: IndexState, *, unit: bool) -> VectorTable:
 
 
 class VectorColumns:
-    """Row of the word vectors for each word of a snapshot.
+    """Row of the word vectors for each word ID of a snapshot.
 
     Words are looked up as the index counts them (lowercase by default). The lookup tries the word
     as written, then in lowercase, then in title case, and finally a possessive without its ending.
@@ -63,11 +63,11 @@ class VectorColumns:
 
     @property
     def words(self) -> Int32Array:
-        """Vector row of each word, or -1: the column map of the core."""
+        """Vector row of each word ID, or -1, in the form that the core takes."""
         return np.maximum(self.rows, np.int32(NO_VECTOR))
 
     def lookup(self, words: Sequence[str]) -> Int32Array:
-        """Return the vector row of each distinct word, or `NO_VECTOR` or `STOP_WORD`."""
+        """Return the vector row of each word, or `NO_VECTOR` or `STOP_WORD`."""
         rows = self._vectors.lookup(words)
         if self._stop_forms is not None and len(words):
             table = _core.WordTable()
@@ -76,7 +76,7 @@ class VectorColumns:
         return rows
 
     def document_frequencies(self, state: IndexState) -> Int64Array:
-        """Return the number of documents in which each vector row occurs."""
+        """Return the number of documents in which the word of each vector row occurs."""
         known = np.flatnonzero(self.rows >= 0)
         rows, n_rows = self.rows[known], len(self._vectors)
         there = state.frequencies[known]
@@ -111,6 +111,6 @@ class VectorColumns:
         return rows
 
     def _afresh(self, state: IndexState, key: tuple[object, ...]) -> Int32Array:
-        """Discard the cached lookup and look up all words, after the index was replaced."""
+        """Look up all words again, because the index was replaced by another one."""
         state.kept.pop(key, None)
         return self._all(state, key)
