@@ -93,10 +93,10 @@ class WeightedSum(CombinedRanking):
     """Ranking by a weighted sum of scores, each scaled to the range 0 to 1.
 
     Scores of each ranking are scaled by their minimum and maximum among the candidates of the
-    query: ``s' = (s - min) / (max - min)``, or 0 if all are equal. Distances use
-    ``(max - s) / (max - min)``, so that the smallest distance becomes 1. A ranking that cannot
-    score a candidate adds 0. Every candidate is found, with a score between 0 and the sum of the
-    weights.
+    query: ``s' = (s - min) / (max - min)``. Distances use ``(max - s) / (max - min)``, so that the
+    smallest distance becomes 1. If all scores of a ranking are equal, such as the score of a single
+    candidate, they become 1: each is the best. A ranking that cannot score a candidate adds 0.
+    Every candidate is found, with a score between 0 and the sum of the weights.
 
     Parameters
     ----------
@@ -601,7 +601,10 @@ class _Said(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """Linear scale that maps the worst score to 0 and the best to 1; `width` 0 if all are equal."""
+    """Linear scale that maps the worst score to 0 and the best to 1.
+
+    If all scores are equal, `width` is 0, and each score becomes 1, because each is the best.
+    """
 
     zero: float
     width: float
@@ -615,7 +618,7 @@ class _Scale(NamedTuple):
 
     def apply(self, scores: Float64Array) -> Float64Array:
         if not self.width:
-            return np.zeros(len(scores))
+            return np.ones(len(scores))
         return (scores - self.zero) / self.width
 
 
@@ -649,8 +652,12 @@ class WeightedSumScorer(HybridScorer):
             scale = _Scale.of(ranked.scores, scorer.ascending)
             score = float(ranked.scores[place[0]])
             if not scale.width:
-                note = f"all candidates have {score:.4g}"
-                parts.append(Contribution(self._labels[at], 0.0, note))
+                note = f"{weight:g} x 1, because all candidates have {score:.4g}"
+                inside: tuple[Contribution, ...] = ()
+                if score > 0 and not scorer.ascending:
+                    own = scorer.explain_among(query[at], row, among).parts
+                    inside = _scaled(own, weight / score)
+                parts.append(Contribution(self._labels[at], weight, note, inside))
                 continue
             value = float(scale.apply(np.array([score]))[0])
             times = weight / scale.width
