@@ -35,7 +35,7 @@ def test_transport_explanation_draws_the_flow(site, open_page):
     why.locator("text=proven optimal").wait_for()
     why.locator("details").evaluate("details => { details.open = true; }")
     heads = why.locator(".parts thead th").all_inner_texts()
-    assert heads == ["From", "To", "Mass", "Cost", "Adds", "Share"]
+    assert heads == ["From", "To", "Weight", "Cost", "Contribution", "Share"]
 
 
 def test_words_of_both_texts_show_their_partners(site, open_page):
