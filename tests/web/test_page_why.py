@@ -70,5 +70,5 @@ def test_similar_documents(site, open_page):
     # The hits of the previous search stay until the similar documents arrive.
     eventually(page, lambda: len(ids(page)) > 0 and name not in ids(page))
     page.click(".chip-close")
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     assert "like" not in asked(page)

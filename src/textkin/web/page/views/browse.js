@@ -11,6 +11,7 @@ import { fill, panel } from "../states.js";
 const PAGE = 20;
 
 export function browse(results, asked, { signal, remedies }) {
+  asked = { ...asked, all: true }; // links to other pages stay in the list
   const params = { offset: (asked.page - 1) * PAGE, limit: PAGE, where: asked.where };
   return fill(
     results,
