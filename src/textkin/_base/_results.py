@@ -5,6 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,12 @@ from textkin.exceptions import ParameterError
 __all__ = ["DrawnResult", "TableResult", "frame_index"]
 
 
+_SHOWN = 20  # maximum number of records in a notebook
+_LONGEST = 200  # maximum length of a cell in a notebook, in characters
+
+
 class TableResult:
-    """Mixin of results with `to_records`: `to_frame` and `to_csv`."""
+    """Mixin of results with `to_records`: `to_frame`, `to_csv`, and a table in notebooks."""
 
     __slots__ = ()
 
@@ -73,6 +78,19 @@ class TableResult:
         Path(path).write_text(lines.getvalue(), encoding="utf-8", newline="")
         return None
 
+    def _repr_html_(self) -> str:
+        """Return the first records as a table for notebooks."""
+        records = list(self.to_records())
+        names = _columns(records)
+        heads = "".join(f"<th>{escape(name)}</th>" for name in names)
+        lines = [f"<table><thead><tr>{heads}</tr></thead><tbody>"]
+        for record in records[:_SHOWN]:
+            cells = "".join(f"<td>{_html_cell(record.get(name))}</td>" for name in names)
+            lines.append(f"<tr>{cells}</tr>")
+        lines.append("</tbody></table>")
+        more = len(records) - _SHOWN
+        return "\n".join([*lines, f"<p>and {more:,} more</p>"] if more > 0 else lines)
+
 
 class DrawnResult:
     """Mixin of results that draw themselves: `save`, and SVG in notebooks."""
@@ -125,6 +143,11 @@ def frame_index(values: object) -> Any:  # noqa: ANN401 (a pandas index, or None
 def _columns(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the fields of all records in the order of their first occurrence."""
     return list(dict.fromkeys(name for record in records for name in record))
+
+
+def _html_cell(value: object) -> str:
+    shown = f"{value:.6g}" if isinstance(value, float) else str(_cell(value))
+    return escape(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
 
 
 def _cell(value: object) -> object:
