@@ -131,7 +131,7 @@ function middle({ low, high }) {
 function fieldRow(field, parts, change) {
   const pressed = parts.chosen.get(field.name) ?? [];
   const ranged = hasRange(field);
-  const values = ranged && field.values.length > SHOWN ? field.values.filter(({ value }) => pressed.includes(value)) : field.values;
+  const values = ranged ? ofRange(field, pressed) : field.values;
   const chips = values.map(({ value, count }) => el("button", {
     type: "button", class: "chip", data: { key: keyOf(field.name, value) }, "aria-pressed": String(pressed.includes(value)), title: counted(count, "document"),
     on: { click: () => change({ where: rejoined(parts, { chosen: toggled(parts.chosen, field.name, value) }) }) },
@@ -147,6 +147,12 @@ function fieldRow(field, parts, change) {
     el("span", { class: "label filter-name" }, isolate(field.name)),
     el("div", { class: "filter-values" }, ranged && rangeInputs(field, parts, change),
       chips.length > 0 && el("div", { class: "chips" }, chips, more)));
+}
+
+// The values of a field with a range: all in ascending order if there are few, or only chosen values.
+function ofRange({ values }, pressed) {
+  if (values.length > SHOWN) return values.filter(({ value }) => pressed.includes(value));
+  return values.toSorted((a, b) => (a.value < b.value ? -1 : 1));
 }
 
 // Two inputs, "from" and "to"; a changed and valid value is applied at once.

@@ -92,6 +92,7 @@ export function render(container, params, { signal }) {
   function remedies(error) {
     if (error.field === "where" && asked.where) return [button("Remove the filter", () => change({ where: "" }), { kind: "primary" })];
     if (error.field === "ranking" && asked.ranking !== "bm25") return [button("Rank by BM25", () => change({ ranking: "bm25", threshold: null }), { kind: "primary" })];
+    if (error.field === "rounds" && asked.rounds.length > 0) return [button("Remove the feedback", () => change({ rounds: [], marks: NO_MARKS }), { kind: "primary" })];
     return [];
   }
 
