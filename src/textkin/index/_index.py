@@ -701,7 +701,7 @@ class Index:
         >>> qrels = {"q1": ["0", "1"], "q2": ["1", "0"], "q3": ["2"]}
         >>> tuning = index.tune(queries, qrels, ["bm25", "wmd"], n_folds=3)
         >>> tuning.labels, round(tuning.scores["bm25"], 3)
-        (('bm25', 'wmd'), 0.778)
+        (('bm25', 'wmd'), 0.667)
         >>> index.search("cats", ranking=tuning.ranking, k=1).ids
         ['0']
         >>> index.close()
@@ -1149,7 +1149,7 @@ class Index:
         3 added
         >>> index.attach("lsi", tk.LSI(2, random_state=0))
         >>> index.models()
-        {'lsi': 'LSI(n_components=2, random_state=0): 2 dimensions, cosine'}
+        {'lsi': 'LSI(n_components=2, random_state=0), over lowercase words: 2 dimensions, cosine'}
         >>> index.search("crude", k=2, ranking="lsi").ids
         ['0', '1']
         >>> index.attach("own", embeddings=[[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])

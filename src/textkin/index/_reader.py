@@ -194,9 +194,8 @@ class IndexReader:
     (2, True, 1)
     >>> reader.search("media").ids
     ['a']
-    >>> reader.field_values().fields
-    [ValueCounts(name='year', n_documents=2, values=[(2015, 1), (2016, 1)], type='number', low=2015,
-    high=2016)]
+    >>> reader.field_values().fields[0].values
+    [(2015, 1), (2016, 1)]
     >>> round(reader.compare(reader.get("a"), "The media", "tfidf").score, 2)
     0.58
     >>> index.close()

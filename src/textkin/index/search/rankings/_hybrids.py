@@ -557,6 +557,8 @@ class HybridScorer(Scorer[Queries]):
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
         """Return the candidates, and what each part adds to their scores with the weight 1.
 
+        NaN stands for a candidate that a part does not find, and to which it adds 0.
+
         Raises
         ------
         NotImplementedError
@@ -685,7 +687,7 @@ class WeightedSumScorer(HybridScorer):
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
         """Return the candidates, and their scaled scores by each part."""
         said, pool, _ = self._once(query, rows, lambda: self._said(query, rows))
-        found = np.zeros((len(pool), len(said)))
+        found = np.full((len(pool), len(said)), np.nan)
         for at, (scorer, (ranked, _)) in enumerate(zip(self._scorers, said, strict=True)):
             scaled = _Scale.of(ranked.scores, scorer.ascending).apply(ranked.scores)
             found[np.searchsorted(pool, ranked.rows), at] = scaled
@@ -776,7 +778,7 @@ class RankFusionScorer(HybridScorer):
         """Return the candidates, and their reciprocal ranks by each part."""
         lists = self._once(query, rows, lambda: self._lists(query, rows))
         pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
-        found = np.zeros((len(pool), len(lists)))
+        found = np.full((len(pool), len(lists)), np.nan)
         for at, ranked in enumerate(lists):
             ranks = np.arange(1, len(ranked.rows) + 1)
             found[np.searchsorted(pool, ranked.rows), at] = 1 / (self._ranking.c + ranks)
