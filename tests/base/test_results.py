@@ -124,6 +124,69 @@ def test_an_index_shows_itself_in_a_notebook(tmp_path):
     assert "closed" in index._repr_html_()
 
 
+def test_an_index_shows_its_language_and_labels_in_a_notebook(tmp_path):
+    with tk.Index.create(tmp_path / "a<b.kin") as index:
+        empty = index._repr_svg_()
+        assert [*ElementTree.fromstring(empty).iter()]
+        index.add([{"id": str(at), "text": "Cats", "label": "<pets>"} for at in range(2)])
+        index.add([{"id": "c", "text": "no label"}])
+        assert '<td style="text-align:left">en</td>' in index._repr_html_()
+        image = index._repr_svg_()
+        ElementTree.fromstring(image)
+        assert "documents: 3; label &lt;pets&gt;: 2" in image
+    assert index._repr_svg_() is None
+
+
+@pytest.mark.parametrize("kind", ["evidence", "duplicates", "repeats", "hits", "evaluation"])
+def test_results_draw_themselves_as_images(kind, hits, tmp_path):
+    knn = tk.NearestNeighborClassifier(n_neighbors=1).fit(TEXTS, LABELS)
+    with tk.Index.create(tmp_path / "other.kin") as index:
+        index.add([{"id": "a", "text": "Cats purr"}])
+        made = {
+            "evidence": lambda: knn.evidence(["a kitten", "<b>bank</b>"]),
+            "duplicates": lambda: tk.find_duplicates([*TEXTS, "<b>", "<b>"]),
+            "repeats": lambda: tk.find_duplicates(TEXTS, against=["cats purr", "<b>"]),
+            "hits": lambda: hits,
+            "evaluation": lambda: tk.evaluate_search(index, {"q": "cats"}, {"q": ["a"]}),
+        }[kind]()
+        image = made._repr_svg_()
+        assert "<b>" not in image
+        root = ElementTree.fromstring(image)
+        assert sum(one.get("class", "").startswith("adds") for one in root.iter()) == len(made)
+        assert made._repr_html_()
+        made.save(tmp_path / "drawn.svg")
+        assert (tmp_path / "drawn.svg").read_text(encoding="utf-8").rstrip("\n") == image
+
+
+def test_image_of_duplicates_has_counts():
+    image = tk.find_duplicates(["one two"] * 3 + ["three four"] * 2).to_svg()
+    assert "group 0: 3 (one two); group 1: 2 (three four)" in image
+    assert "group 1" not in tk.find_duplicates(["a b"] * 3 + ["c d"] * 2).to_svg(limit=1)
+    with pytest.raises(ParameterError, match="limit"):
+        tk.find_duplicates(["one two"]).to_svg(limit=0)
+
+
+def test_image_of_evidence_has_classes():
+    knn = tk.NearestNeighborClassifier(n_neighbors=1).fit(TEXTS, LABELS)
+    evidence = knn.evidence(["a kitten", "a bank"])
+    image = evidence.to_svg()
+    assert f"0 {evidence[0].label}: 1 (a kitten)" in image
+    assert "the first 1 of 2 documents" in evidence.to_svg(limit=1)
+    with pytest.raises(ParameterError, match="width"):
+        evidence.to_svg(width=10)
+
+
+def test_records_are_a_table_in_a_notebook():
+    found = tk.WordMover().fit(TEXTS).search(["kitten", "cat"] * 20, k=2)
+    page = found._repr_html_()
+    assert page.count("<tr>") == 1 + 20
+    assert "and 60 more" in page
+    assert "<th>index</th>" in page
+    clustering = tk.DocumentClustering(2, method="kmedoids", random_state=0)
+    assert "sk-" in clustering._repr_html_()  # scikit-learn's diagram, fitted or not
+    assert "sk-" in clustering.fit(TEXTS)._repr_html_()
+
+
 def drawings():
     comparison = tk.compare("Cats purr", "Kittens sleep")
     knn = tk.NearestNeighborClassifier(n_neighbors=2).fit(TEXTS, LABELS)
@@ -155,13 +218,10 @@ def test_drawings_are_saved_by_the_ending(name, tmp_path):
         drawing.save(tmp_path / "x.png")
 
 
-def test_results_without_an_image_are_saved_as_pages(tmp_path):
+def test_duplicates_are_saved_as_pages(tmp_path):
     found = tk.find_duplicates(TEXTS)
     found.save(tmp_path / "x.html")
     assert "Cats purr" in (tmp_path / "x.html").read_text()
-    assert found._repr_svg_() is None
-    with pytest.raises(ParameterError, match=r"'\.html'"):
-        found.save(tmp_path / "x.svg")
 
 
 def test_hits_are_saved(hits, tmp_path):

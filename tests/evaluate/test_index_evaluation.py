@@ -178,5 +178,42 @@ def test_wrong_types_raise(index, tmp_path):
         tk.evaluate_search(index, 3, QRELS)
     with pytest.raises(ValueError, match="a DataFrame with a column '_id' or"):
         tk.evaluate_search(index, frame(a=["x"]), QRELS)
-    with pytest.raises(TypeError, match="queries must be a path unless data is an Index"):
+    with pytest.raises(TypeError, match="queries must be a path unless data is an index"):
         tk.evaluate_search(tmp_path, QUERIES, QRELS)
+
+
+def test_rankings_in_a_list_can_be_objects(index):
+    short, both = tk.BM25(b=0.4), tk.Hybrid(["bm25", "wmd"])
+    found = tk.evaluate_search(index, QUERIES, QRELS, rankings=["bm25", short, both])
+    assert [one.method for one in found.results] == ["bm25", "BM25(b=0.4)", repr(both)]
+    named = tk.evaluate_search(index, QUERIES, QRELS, rankings={"a": short, "b": both})
+    assert found["BM25(b=0.4)"].scores == named["a"].scores
+    assert found[repr(both)].scores == named["b"].scores
+    alone = tk.evaluate_search(index, QUERIES, QRELS, rankings=both)
+    assert alone[repr(both)].scores == named["b"].scores
+    with pytest.raises(TypeError, match="ranking must be"):
+        tk.evaluate_search(index, QUERIES, QRELS, rankings=["bm25", 3])
+
+
+def test_folder_of_an_index_is_opened(tmp_path, index):
+    expected = tk.evaluate_search(index, QUERIES, QRELS, rankings="bm25")
+    copy = tmp_path / "copy.kin"
+    index.copy(copy)
+    for path in (copy, str(copy)):
+        found = tk.evaluate_search(path, QUERIES, QRELS, rankings="bm25")
+        assert found["bm25"].scores == expected["bm25"].scores
+
+
+def test_queries_as_a_series(index):
+    queries = pd.Series(QUERIES)
+    found = tk.evaluate_search(index, queries, QRELS, rankings="bm25")
+    assert found.runs == tk.evaluate_search(index, QUERIES, QRELS, rankings="bm25").runs
+
+
+def test_query_with_no_judgments_counts_as_0_on_request(index):
+    queries, qrels = {"a": "cats", "b": "nothing"}, {"a": {"d1": 1}, "b": {}}
+    found = tk.evaluate_search(index, queries, qrels, rankings="bm25", without_relevant="zero")
+    plain = tk.evaluate_search(index, queries, qrels, rankings="bm25")
+    assert found["bm25"].scores["map"] == plain["bm25"].scores["map"] / 2
+    assert found.notes == ("1 query has no relevant document and counts as 0.",)
+    assert plain.notes == ("1 query has no relevant document and is excluded.",)

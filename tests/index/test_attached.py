@@ -1,6 +1,7 @@
 """Attached models of an index: stored with it, and applied to added documents."""
 
 import gc
+import json
 import pickle
 import shutil
 import threading
@@ -17,11 +18,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from support import load_script
-from textkin import BM25, LDA, LSI, PLSA, Index, TfIdf
+from textkin import BM25, LDA, LSI, PLSA, Index, Pooling, TfIdf
 from textkin.exceptions import IndexWarning
 from textkin.index import ModelRanking
 from textkin.index.search.rankings._models import ModelVectors
 from textkin.index.store import _attached_models, _model_records
+from textkin.index.store._settings import AnalyzerSettings
 
 helpers = load_script("tests/index/attached_models.py")
 model, RECORDS, MORE = helpers.model, helpers.RECORDS, helpers.MORE
@@ -36,6 +38,66 @@ MODELS: dict[str, Callable[[], object]] = {
     "pipeline": lambda: make_pipeline(TfIdf(), LSI(3, random_state=0)),
     "bm25": lambda: make_pipeline(BM25(), LSI(3, random_state=0)),
 }
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "lowercase words"),
+        ({"lowercase": False}, "words as written"),
+        ({"language": None, "stop_words": "smart"}, "lowercase words without smart:1"),
+        ({"language": None, "stop_words": ["the", "a"]}, "lowercase words without 2 stop words"),
+        ({"language": None, "ngram_range": (1, 2)}, "1- to 2-grams of lowercase words"),
+        ({"language": None, "ngram_range": (2, 2)}, "2-grams of lowercase words"),
+        ({"normalizer": "stem"}, "stems (english)"),
+    ],
+)
+def test_model_over_bags_records_the_words_that_it_counts(
+    tmp_path: Path, settings: dict[str, Any], words: str
+) -> None:
+    texts = ["The cats purr at night", "The cat barks at cats", "Stocks fell at night again"]
+    with Index.create(tmp_path / "i.kin", **settings) as index:
+        index.add(texts)
+        index.attach("lsi", LSI(2, random_state=0))
+        said = index.info().models["lsi"]
+        assert said == f"LSI(n_components=2, random_state=0), over {words}: 2 dimensions, cosine"
+    with Index.open(tmp_path / "i.kin") as again:
+        assert again.info().models["lsi"] == said
+
+
+def test_stored_settings_do_not_depend_on_defaults(tmp_path: Path) -> None:
+    texts = ["The cats purr at night", "The cat barks at cats", "Stocks fell at night again"]
+    with Index.create(tmp_path / "i.kin") as index:
+        index.add(texts)
+        index.attach("lsi", LSI(2, random_state=0))
+        before = index.search("the cats", ranking="lsi")
+        stored = json.loads(index._session.analyzer.to_json())
+    assert set(stored) == {"lowercase", "stop_words", "normalize", "language", "ngram_range"}
+    for name in stored:  # a missing setting raises, so that no default replaces it
+        others = {key: value for key, value in stored.items() if key != name}
+        with pytest.raises(KeyError):
+            AnalyzerSettings.from_json(json.dumps(others))
+    with Index.open(tmp_path / "i.kin") as again:
+        found = again.search("the cats", ranking="lsi")
+        assert (found.ids, found.scores.tolist()) == (before.ids, before.scores.tolist())
+
+
+def test_model_over_texts_records_the_version_of_its_stop_list(tmp_path: Path) -> None:
+    pooling = Pooling(stop_words="smart")
+    with Index.create(tmp_path / "i.kin") as index:
+        index.add(["The cats purr at night", "Stocks fell"])
+        index.attach("mean", pooling)
+        manifest = next((tmp_path / "i.kin").glob("models/*/0/manifest.json"))
+        assert json.loads(manifest.read_text())["parameters"]["stop_words"] == "smart:1"
+        assert pooling.stop_words == "smart"
+        mine = pooling.transform(["The cats purr"])[0]
+        found = index.search("The cats purr", ranking="mean")
+        assert found.scores[0] == pytest.approx(
+            mine @ pooling.transform(["The cats purr at night"])[0]
+            / np.linalg.norm(mine)
+            / np.linalg.norm(pooling.transform(["The cats purr at night"])[0]),
+            abs=1e-6,
+        )  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -91,6 +91,30 @@ def test_field_values_are_counted(index):
     assert by_name["year"].n_documents == 3
     assert by_name["year"].values == [(2011, 2)]
     assert by_name["tags"].n_documents == 1
+    assert by_name["year"][3:] == ("number", 2010, 2011)
+    assert by_name["tags"][3:] == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([3, 1.5, -2], ("number", -2, 3)),
+        ([1, None, 2], ("number", 1, 2)),
+        ([1, True], (None, None, None)),
+        ([1, "2"], (None, None, None)),
+        ([1, {"a": 2}], (None, None, None)),
+        ([[4, 2], 3], ("number", 2, 4)),
+        (["2020-12-31", "2019-01-01"], ("date", "2019-01-01", "2020-12-31")),
+        (["2020-12-31", "2019-01-01T10:00"], ("time", "2019-01-01T10:00", "2020-12-31")),
+        (["2020-12-31", "soon"], (None, None, None)),
+        (["2020-12-31", 2020], (None, None, None)),
+        (["2020-12"], (None, None, None)),
+    ],
+)
+def test_type_and_range_of_field_values(tmp_path, values, found):
+    with Index.create(tmp_path / "i.kin") as index:
+        index.add([{"id": str(at), "text": "t", "x": value} for at, value in enumerate(values)])
+        assert index.reader().field_values().fields[0][3:] == found
 
 
 def test_rankings_are_described(index):

@@ -16,12 +16,43 @@ def test_stats_list_rankings_and_limits(client, index):
     assert {"label": "pets", "count": 3} in stats["labels"]
     years = next(field for field in stats["fields"] if field["name"] == "year")
     assert years["count"] == 7
+    assert (years["type"], years["low"], years["high"]) == ("number", 2010, 2016)
     tags = next(field for field in stats["fields"] if field["name"] == "tags")
     assert {value["value"] for value in tags["values"]} == {"home", "red"}
+    assert (tags["type"], tags["low"], tags["high"]) == (None, None, None)
+    assert stats["examples"][0] == "Cats purr and sleep on the mat"
     assert stats["limits"]["k"] == 200
     assert stats["writable"] is True
     assert TOKEN not in str(stats)
     assert str(index.path.parent) not in str(stats)
+
+
+@pytest.mark.parametrize(
+    ("records", "queries"),
+    [
+        ([], []),
+        ([{"text": ""}, {"text": "one"}, {"text": "the of and"}], []),
+        ([{"text": "Two words"}] * 3, ["Two words"]),
+        ([{"text": "A text of it", "title": "The title wins"}], ["The title wins"]),
+        ([{"text": "Words win here.", "title": "the"}], ["Words win here"]),
+        ([{"text": "Words win here.", "title": 7}], ["Words win here"]),
+        ([{"text": '  "Say" +that: -never\nmore words'}], ["Say that never"]),
+        ([{"text": "First sentence here! Another one."}], ["First sentence here!"]),
+        ([{"text": "apple banana " * 15}], ["apple banana " * 4 + "apple"]),
+        ([{"text": "distinct " * 5 + "words of the best kind"}], ["distinct " * 5 + "words"]),
+        ([{"text": "漢字" * 100}], ["漢字" * 14 + "漢"]),
+    ],
+)
+def test_example_queries_are_titles_or_first_sentences(tmp_path, records, queries):
+    with Index.create(tmp_path / "i.kin") as index:
+        index.add(records)
+        with client_of(index) as client:
+            assert client.get("/api/stats").json()["examples"] == queries
+
+
+def test_example_queries_can_be_given(index):
+    with client_of(index, examples=("Who sings?",)) as client:
+        assert client.get("/api/stats").json()["examples"] == ["Who sings?"]
 
 
 def test_documents_are_listed_in_order(client):

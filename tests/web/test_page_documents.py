@@ -126,7 +126,7 @@ def test_document_is_deleted_after_confirmation(writable, open_page):
     page.click("button:text-is('Delete')")
     page.click("dialog >> button:text-is('Delete')")
     give_token(page)
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     assert "kitchen/3" not in stored(writable.index)
     until(page, "document.getElementById('collection').textContent.includes('5 documents')")
 

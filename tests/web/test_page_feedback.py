@@ -61,6 +61,13 @@ def test_rounds_accumulate_and_are_undone_one_by_one(site, open_page):
     assert len(json.loads(asked(page)["rounds"])) == 1
 
 
+def test_feedback_on_an_unknown_document_can_be_removed(site, open_page):
+    page = open_page(f'{site}/?q=rocket&rounds=[[["nobody"],[]]]', expected=("404",))
+    page.click(".state.wrong button:text-is('Remove the feedback')")
+    page.wait_for_selector(".hit")
+    assert "rounds" not in asked(page)
+
+
 def test_marks_can_be_removed(site, open_page):
     page = open_page(f"{site}/?q=team")
     page.wait_for_selector(".hit")

@@ -23,6 +23,7 @@ def editing(open_page, writable):
     """Open a document by navigation, change its text, and return the page."""
     page = open_page(f"{writable.address}/compare")
     page.click(f"{NAVIGATION} >> text=Search")
+    page.click("text=Show all")
     page.click(".listed-one a >> nth=0")
     page.click("text=Edit")
     page.fill("textarea[name=text]", "half a sentence about")
@@ -48,7 +49,7 @@ def test_link_requires_confirmation(editing):
     dialog.get_by_role("button", name="Leave").click()
     page.wait_for_selector(".compare-sides")
     page.click(f"{NAVIGATION} >> text=Search")  # no unsaved changes remain
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
 
 
 def test_back_and_forward_require_confirmation_and_keep_the_history(editing):
@@ -61,10 +62,10 @@ def test_back_and_forward_require_confirmation_and_keep_the_history(editing):
     page.keyboard.press("Escape")
     dialog.wait_for(state="detached")
     assert page.input_value("textarea[name=text]") == "half a sentence about"
-    page.evaluate("history.go(-2)")
+    page.evaluate("history.go(-3)")
     dialog.get_by_role("button", name="Leave").click()
     page.wait_for_selector(".compare-sides")
-    page.evaluate("history.go(2)")
+    page.evaluate("history.go(3)")
     page.wait_for_selector(".document")
     assert page.url == at
 
@@ -216,7 +217,7 @@ def test_api_reference_is_linked_and_interactive(open_page, site, scheme):
     page.wait_for_selector("pre:has-text('POST /api/search: 200')")
     assert '"hits"' in route.locator("pre").inner_text()
     page.get_by_role("link", name="the page").click()
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
 
 
 def test_api_reference_reports_a_stopped_server(open_page, site):

@@ -117,7 +117,7 @@ def test_comparison_is_announced(open_page, site):
 
 
 def test_dialog_closes_with_its_page(open_page, writable):
-    page = open_page(writable.address)
+    page = open_page(f"{writable.address}/?all=1")
     page.locator(".listed-head a").first.click()
     page.click("button:text-is('Delete')")
     page.wait_for_selector("dialog[open]")
@@ -151,7 +151,7 @@ def test_scroll_position_is_restored(open_page, site, again):
 
 def test_failed_module_can_be_loaded_later(open_page, site):
     page = open_page(site, expected=("ERR_FAILED", "dynamically imported"))
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     page.route("**/static/views/topics.js", lambda route: route.abort())
     page.get_by_role("link", name="Topics").click()
     page.wait_for_selector("text=The server does not respond")
@@ -163,7 +163,7 @@ def test_failed_module_can_be_loaded_later(open_page, site):
 def test_deleted_document_links_to_the_search(open_page, site):
     page = open_page(f"{site}/document?id=nobody", expected=("404",))
     page.locator(".state.wrong").get_by_role("link", name="Search").click()
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
 
 
 def test_unknown_words_are_reported_without_programming_advice(open_page, site):

@@ -191,7 +191,7 @@ def test_large_selection_is_in_the_url(fixed_map):
     eventually(page, lambda: "show" in asked(page))
     page.get_by_role("heading", name="40 chosen").wait_for()
     page.goto(address.replace("chosen=fixed", "chosen=former"))
-    page.get_by_text("an earlier version of this collection").wait_for()
+    page.get_by_text("an earlier version of the collection").wait_for()
 
 
 def test_groups_have_colors_and_the_legend_filters(fixed_map):

@@ -19,7 +19,8 @@ def test_keyboard_only(site, open_page):
     page.keyboard.press("/")
     page.keyboard.type("rocket launch")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".hit")
+    page.wait_for_selector(".hit[data-id='space/6']")  # not a hit of the previous search
+    page.wait_for_selector(".results:not([aria-busy])")
     reach(page, "document.activeElement.textContent === 'Why'")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")
     page.keyboard.press("Enter")
@@ -71,7 +72,7 @@ def test_phone_width(site, open_page, path, scheme):
     page = open_page(
         site + path, viewport={"width": 360, "height": 740}, color_scheme=scheme, has_touch=True
     )
-    page.wait_for_selector(".hit, .listed-one")
+    page.wait_for_selector(".hit, .start")
     page.wait_for_selector("[aria-busy]", state="detached")
     assert wide(page) == 0
 

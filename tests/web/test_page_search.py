@@ -2,7 +2,10 @@
 
 import re
 
-from web.browser import until
+import pytest
+
+from textkin import Index
+from web.browser import serving, until
 from web.page_searching import asked, ids, search
 
 pytest_plugins = ["web.page_fixtures"]
@@ -23,10 +26,43 @@ def test_search_shows_hits_with_matches(site, open_page):
     until(page, "document.getElementById('announcer').textContent.includes('space/6')")
 
 
-def test_start_page_lists_the_collection(site, open_page):
+def test_start_page_has_example_queries_with_hits(site, open_page):
     page = open_page(site)
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".example-queries")
     assert page.inner_text("#collection") == "Small things · 28 documents"
+    assert page.locator(".listed-one").count() == 0
+    queries = page.locator(".example-queries a")
+    assert (
+        queries.all_inner_texts()[0]
+        == "Boil the potatoes in salted water and mash them with butter"
+    )
+    assert queries.count() == 5
+    queries.first.click()
+    page.wait_for_selector(".hit")
+    assert ids(page)[0] == "kitchen/1"
+
+
+def test_start_page_shows_the_language(site, open_page, tmp_path):
+    page = open_page(site)
+    language = "css=.start-facts > div:has-text('Language') >> dd"
+    page.wait_for_selector(language)
+    assert page.inner_text(language) == "None; words are compared as written"
+    texts = ["der Hund und die Katze sind nicht in dem Haus"] * 30
+    with Index.create(tmp_path / "german.kin") as index:
+        index.add(texts)
+        with serving(index) as address:
+            page = open_page(address)
+            page.wait_for_selector(language)
+            shown = page.inner_text(language)
+            assert shown.startswith("English; rankings by words compare stems")
+            assert "Most texts seem to be in another language: German." in shown
+
+
+def test_all_documents_are_listed_by_page(site, open_page):
+    page = open_page(site)
+    page.click("text=Show all 28 documents")
+    page.wait_for_selector(".listed-one")
+    assert asked(page) == {"all": "1"}
     assert page.locator(".listed-one").count() == 20
     page.click("text=Next")
     page.wait_for_selector("text=Page 2 of 2")
@@ -110,3 +146,44 @@ def test_operators_are_shown_and_can_be_switched_off(site, open_page):
     assert "syntax" not in asked(page)
     page.click("button:text('Search without operators')")
     page.wait_for_selector(".hit")
+
+
+def test_misspelled_words_have_links_to_similar_words(site, open_page):
+    page = open_page(f"{site}/?q=telescpe+rokcet")
+    page.wait_for_selector(".suggestions")
+    links = page.locator(".suggestions a")
+    assert links.all_inner_texts() == ["telescope rocket", "telescope", "rocket"]
+    links.first.click()
+    page.wait_for_selector(".hit")
+    assert asked(page)["q"] == "telescope rocket"
+    assert page.locator(".suggestions").count() == 0
+
+
+def test_marks_have_words(site, open_page):
+    page = open_page(f"{site}/?q=rocket")
+    page.wait_for_selector(".hit")
+    marks = page.locator(".hit >> nth=0 >> .mark")
+    assert marks.all_inner_texts() == ["Relevant", "Not relevant"]
+    marks.nth(1).click()
+    page.wait_for_selector("text=Marked: 0 relevant, 1 not relevant.")
+
+
+def test_menu_offers_to_add_documents_only_with_a_token(site, writable, open_page):
+    page = open_page(site)
+    page.wait_for_selector(".start-facts")
+    assert not page.locator(".views >> text=Add").is_visible()
+    page = open_page(writable.address)
+    page.wait_for_selector(".start-facts")
+    assert page.locator(".views >> text=Add").is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_menu_has_one_row(writable, open_page, width):
+    page = open_page(writable.address, viewport={"width": width, "height": 740})
+    page.wait_for_selector(".start-facts")
+    links = page.locator(".views a")
+    assert links.count() == 7
+    boxes = [links.nth(number).bounding_box() for number in range(7)]
+    assert len({box["y"] for box in boxes}) == 1
+    if width >= 390:  # visible without scrolling the menu
+        assert boxes[-1]["x"] + boxes[-1]["width"] <= width

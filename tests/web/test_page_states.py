@@ -27,7 +27,7 @@ def fulfilled(answer, route):
 
 def test_failing_server_can_be_retried(site, open_page):
     page = open_page(site, expected=("503", "500", "ERR_FAILED", "Failed to load"))
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     answers = {
         "503": {
             "status": 503,
@@ -54,7 +54,7 @@ def test_every_error_code_has_a_heading(site, open_page):
 
 def test_stopped_server(site, open_page):
     page = open_page(site, expected=("ERR_", "Failed to load"))
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     page.route("**/api/**", lambda route: route.abort("connectionrefused"))
     search(page, "rocket")
     page.wait_for_selector(".state.wrong:has-text('The server does not respond')")
@@ -75,7 +75,7 @@ def test_server_stopped_before_loading(site, open_page):
 
 def test_slow_server_shows_progress_and_can_be_stopped(site, open_page):
     page = open_page(site)
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     page.clock.install(time=0)
     page.clock.pause_at(3600)
     held = []
@@ -97,7 +97,7 @@ def test_slow_server_shows_progress_and_can_be_stopped(site, open_page):
 
 def test_older_response_does_not_replace_newer_one(site, open_page):
     page = open_page(site)
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     held = []
 
     def hold_first(route):
@@ -118,6 +118,6 @@ def test_older_response_does_not_replace_newer_one(site, open_page):
 
 def test_unknown_url(site, open_page):
     page = open_page(f"{site}/?page=-3&rounds=nonsense&marks=%7B%7D&threshold=x&ranking=")
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     page = open_page(f"{site}/?q=rocket&ranking=nonsense", expected=("422", "400", "404"))
     page.wait_for_selector(".state.wrong")

@@ -35,7 +35,7 @@ def test_transport_explanation_draws_the_flow(site, open_page):
     why.locator("text=proven optimal").wait_for()
     why.locator("details").evaluate("details => { details.open = true; }")
     heads = why.locator(".parts thead th").all_inner_texts()
-    assert heads == ["From", "To", "Mass", "Cost", "Adds", "Share"]
+    assert heads == ["From", "To", "Weight", "Cost", "Contribution", "Share"]
 
 
 def test_words_of_both_texts_show_their_partners(site, open_page):
@@ -70,5 +70,5 @@ def test_similar_documents(site, open_page):
     # The hits of the previous search stay until the similar documents arrive.
     eventually(page, lambda: len(ids(page)) > 0 and name not in ids(page))
     page.click(".chip-close")
-    page.wait_for_selector(".listed-one")
+    page.wait_for_selector(".start")
     assert "like" not in asked(page)

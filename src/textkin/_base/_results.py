@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,8 +15,12 @@ from textkin.exceptions import ParameterError
 __all__ = ["DrawnResult", "TableResult"]
 
 
+_SHOWN = 20  # maximum number of records in a notebook
+_LONGEST = 200  # maximum length of a cell in a notebook, in characters
+
+
 class TableResult:
-    """Mixin that adds `to_frame` and `to_csv` to results with `to_records`."""
+    """Mixin that adds `to_frame`, `to_csv`, and a table in notebooks to `to_records`."""
 
     __slots__ = ()
     _record_fields: ClassVar[tuple[str, ...]] = ()  # columns of a table without rows
@@ -73,6 +78,19 @@ class TableResult:
         Path(path).write_text(text, encoding="utf-8", newline="")
         return None
 
+    def _repr_html_(self) -> str:
+        """Return the first records as a table for notebooks."""
+        records = list(self.to_records())
+        names = _columns(records)
+        heads = "".join(f"<th>{escape(name)}</th>" for name in names)
+        lines = [f"<table><thead><tr>{heads}</tr></thead><tbody>"]
+        for record in records[:_SHOWN]:
+            cells = "".join(f"<td>{_html_cell(record.get(name))}</td>" for name in names)
+            lines.append(f"<tr>{cells}</tr>")
+        lines.append("</tbody></table>")
+        more = len(records) - _SHOWN
+        return "\n".join([*lines, f"<p>and {more:,} more</p>"] if more > 0 else lines)
+
 
 class DrawnResult:
     """Mixin that adds `save` to results with drawings, and shows SVG in notebooks."""
@@ -124,6 +142,11 @@ def _csv_line(cells: Sequence[object]) -> str:
     # With this line end, csv quotes a lone \r, which readers would take for the end of a row.
     csv.writer(line, lineterminator="\r\n").writerow(cells)
     return line.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _html_cell(value: object) -> str:
+    shown = f"{value:.6g}" if isinstance(value, float) else str(_cell(value))
+    return escape(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
 
 
 def _cell(value: object) -> object:

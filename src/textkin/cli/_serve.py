@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textkin.cli._demo import QUESTIONS
 from textkin.cli._errors import note
 from textkin.cli._options import open_index
 from textkin.cli._output import format_documents
@@ -94,6 +95,7 @@ def serve(
                 token=token,
                 hosts=(*LOOPBACK, host.lower()) if loopback else None,
                 limits=limits,
+                examples=QUESTIONS if demo else (),
             )
             address = _address(host, made.getsockname()[1])
             with _opened(index) as opened, _logging(quiet=quiet):

@@ -211,7 +211,7 @@ _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]+)")
 
 
 def _given_queries(queries: Any, max_bytes: int) -> dict[str, str]:  # noqa: ANN401
-    if isinstance(queries, Mapping):
+    if not hasattr(queries, "columns") and callable(getattr(queries, "items", None)):  # or a Series
         for name, text in queries.items():
             if not isinstance(name, str) or not isinstance(text, str):
                 raise TypeError(
@@ -499,4 +499,4 @@ def _known(
             "Pass `unknown='drop'` to exclude them, or `unknown='keep'` to count them as never "
             "found.",
         )
-    return {query: judged for query, judged in kept.items() if judged}
+    return {query: judged for query, judged in kept.items() if judged or not qrels[query]}

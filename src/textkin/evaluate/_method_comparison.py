@@ -8,6 +8,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -42,7 +43,7 @@ from textkin.evaluate._retrieval import (
 from textkin.evaluate._significance import paired_randomization
 from textkin.evaluate._sts import pearson, spearman, sts_scores
 from textkin.exceptions import EmptyDocumentError, ParameterError, ParameterTypeError
-from textkin.index import Index
+from textkin.index import Index, RankingLike, is_index, ranking_of
 from textkin.learn import NearestNeighborClassifier, RocchioClassifier, hold_out
 from textkin.models import Pooling
 from textkin.reading import Document
@@ -366,7 +367,7 @@ def evaluate_search(
     queries: Any = None,  # noqa: ANN401 (a mapping, DataFrame, or path)
     qrels: Any = None,  # noqa: ANN401 (a mapping, DataFrame, or path)
     *,
-    rankings: str | Sequence[str] | Mapping[str, Any] = _USUAL_RANKINGS,
+    rankings: RankingLike | Sequence[RankingLike] | Mapping[str, RankingLike] = _USUAL_RANKINGS,
     part: str | None = None,
     k: int = 1000,
     unknown: Literal["error", "drop", "keep"] = "error",
@@ -383,9 +384,9 @@ def evaluate_search(
     Parameters
     ----------
     data : Index, RetrievalData, or path
-        Index of the documents, with `queries` and `qrels`; folder in the format of BEIR, see
-        `read_retrieval`; or, with `queries` and `qrels`, a file or folder of documents.
-    queries : mapping of str to str, DataFrame, path, or None, default=None
+        Index of the documents, or its folder, with `queries` and `qrels`; folder in the format of
+        BEIR, see `read_retrieval`; or, with `queries` and `qrels`, a file or folder of documents.
+    queries : mapping of str to str, Series, DataFrame, path, or None, default=None
         Text of each query by its ID, for an index: a mapping; a DataFrame with the columns "id"
         (or "_id", "query_id", "qid") and "text" (or "query"); or a file, such as JSON Lines, a
         table, or TREC topics. For files of documents, a path. If None, the file in the folder.
@@ -393,10 +394,10 @@ def evaluate_search(
         Judgments, for an index: ``{"q1": {"d7": 1, "d9": 0}}``, or relevant documents by query,
         ``{"q1": ["d7"]}``; a DataFrame with columns such as "query_id", "doc_id", and "grade"; or
         a file (TREC or BEIR). For files of documents, a path. If None, the file in the folder.
-    rankings : str, sequence of str, or mapping of str to ranking
-        Names of rankings of `Index.search`: "bm25", "tfidf", "cosine", "inner", "binary", "wmd",
-        "rwmd", "wcd", "hybrid". A mapping names rankings with parameters:
-        ``{"short": BM25(b=0.4), "wmd": "wmd"}``.
+    rankings : str, ranking, sequence of these, or mapping of str to ranking
+        Rankings of `Index.search`: "bm25", "tfidf", "cosine", "inner", "binary", "wmd", "rwmd",
+        "wcd", "hybrid", names of attached models, or objects such as ``BM25(b=0.4)``. A mapping
+        gives them names: ``{"short": BM25(b=0.4), "wmd": "wmd"}``.
     part : str or None, default=None
         Part of the queries, such as "test". If None, all judged queries.
     k : int, default=1000
@@ -453,25 +454,35 @@ def evaluate_search(
     """
     integer(low=100).check("k", k)
     one_of("exclude", "zero").check("without_relevant", without_relevant)
-    if isinstance(data, Index):
-        return _evaluate_index(
-            data,
-            queries,
-            qrels,
-            _index_rankings(data, rankings),
-            part,
-            k,
-            unknown,
-            without_relevant,
-            {"vectors": vectors, "stop_words": stop_words},
-            n_jobs,
-            progress,
-        )
-    chosen = _chosen("rankings", rankings, RANKINGS, "rankings")
+    named = _named_rankings(rankings)
+    opened = Index.open(data) if isinstance(data, str | os.PathLike) and is_index(data) else None
+    if isinstance(data, Index) or opened is not None:
+        with opened or nullcontext():
+            index = data if isinstance(data, Index) else opened
+            assert index is not None
+            return _evaluate_index(
+                index,
+                queries,
+                qrels,
+                _chosen("rankings", named, (*RANKINGS, *index.models()), "rankings"),
+                part,
+                k,
+                unknown,
+                without_relevant,
+                {"vectors": vectors, "stop_words": stop_words},
+                n_jobs,
+                progress,
+            )
+    chosen = _chosen("rankings", named, RANKINGS, "rankings")
     given = isinstance(data, RetrievalData)
     for name, value in (("queries", queries), ("qrels", qrels)):
         if value is not None and not isinstance(value, str | os.PathLike):
-            raise ParameterTypeError(name, "a path unless data is an Index", type(value).__name__)
+            raise ParameterTypeError(
+                name,
+                "a path unless data is an index",
+                type(value).__name__,
+                "Add the documents to an index, and pass the index.",
+            )
     if given and (queries is not None or qrels is not None):
         raise ValueError(
             "queries and qrels must be None with RetrievalData; got files. Pass the path of the "
@@ -524,9 +535,16 @@ def _evaluate_index(
     return _compare_rankings(index, known, chosen, k, without_relevant, n_jobs, progress)
 
 
-def _index_rankings(index: Index, rankings: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the rankings of an index by name, including attached models."""
-    return _chosen("rankings", rankings, (*RANKINGS, *index.models()), "rankings")
+def _named_rankings(rankings: Any) -> dict[str, Any]:  # noqa: ANN401 (any argument)
+    """Return rankings by name; the name of an object is its representation."""
+    if isinstance(rankings, Mapping):
+        return dict(rankings)
+    listed = isinstance(rankings, Sequence) and not isinstance(rankings, str)
+    each = list(rankings) if listed else [rankings]
+    for one in each:
+        if not isinstance(one, str):
+            ranking_of(one)  # raises for other objects
+    return {one if isinstance(one, str) else repr(one): one for one in each}
 
 
 def _check_judged(known: RetrievalData | JudgedQueries) -> None:

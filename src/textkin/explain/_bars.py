@@ -174,6 +174,7 @@ def bars_svg(
     width: int,
     embedded: bool = False,
     legend: str = "bar: contribution",
+    number_format: str = "",
 ) -> str:
     """Draw bars as SVG; see `Contributions.to_svg`.
 
@@ -191,10 +192,12 @@ def bars_svg(
         If True, omit the style, which the surrounding page has.
     legend : str
         Meaning of a bar.
+    number_format : str
+        Format of the values. If empty, three decimals, or as many as the values need.
     """
     top = _MARGIN + (34 if title else 0)
     height = top + _LINE * len(bars) + 34
-    form = _number_format(bars)
+    form = number_format or _number_format(bars)
     labels = _label_width(bars, width)
     left, right = _MARGIN + labels, width - _MARGIN - _NUMBERS
     below = max((bar.length for bar in bars if bar.value < 0), default=0.0)
@@ -281,6 +284,9 @@ def _legend(bars: Sequence[Bar], words: str, y: float) -> Iterator[str]:
 
 
 def _describe_bar(bar: Bar) -> str:
+    if math.isnan(bar.share):  # a bar that is not a part of a sum
+        note = f" ({shortened(bar.note, _CELL)})" if bar.note else ""
+        return f"{shortened(bar.name, _CELL)}: {bar.value:.4g}{note}"
     verb = "subtracts" if bar.value < 0 else "adds"
     share = f" ({_percent(bar.share)})" if _percent(bar.share) else ""
     note = f", {shortened(bar.note, _CELL)}" if bar.note else ""

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any, Protocol, overload
 
 from textkin._base import DrawnResult, TableResult, integer
+from textkin.explain._bars import Bar, bars_svg
 from textkin.explain._characters import shortened
 from textkin.explain._evidence_drawing import (
     evidence_html,
@@ -374,6 +376,46 @@ class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
         integer(1).check("limit", limit)
         integer(0).check("explained", explained)
         return evidence_page(self._items, title=title, limit=limit, explained=explained)
+
+    def to_svg(
+        self, *, title: str = "", limit: int = 50, width: int = 780, embedded: bool = False
+    ) -> str:
+        """Draw the score of each predicted class as a bar.
+
+        Parameters
+        ----------
+        title : str, optional
+            Title above the figure. The default is the number of documents.
+        limit : int, default=50
+            Maximum number of documents; the title shows the total.
+        width : int, default=780
+            Width in pixels, at least 500; the figure scales.
+        embedded : bool, default=False
+            If True, omit the style sheet, because the page contains
+            `textkin.explain.stylesheet`.
+
+        Returns
+        -------
+        str
+            An ``<svg>`` element with escaped text.
+        """
+        integer(1).check("limit", limit)
+        integer(500).check("width", width)
+        shown = self._items[:limit]
+        total = "1 document" if len(self) == 1 else f"{len(self):,} documents"
+        counted = total if len(shown) == len(self) else f"the first {len(shown):,} of {total}"
+        bars = [
+            Bar(f"{at} {item.label}", item.score, nan, item.snippet, (at == len(shown) - 1,))
+            for at, item in enumerate(shown)
+        ]
+        return bars_svg(
+            bars,
+            title=title or f"Predicted classes of {counted}",
+            about=f"Predicted classes of {counted}, each with its score.",
+            width=width,
+            embedded=embedded,
+            legend="bar: score of the class",
+        )
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict per document: label, votes, and neighbors; see `Evidence.to_dict`."""

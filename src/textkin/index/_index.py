@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from math import nan
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
@@ -20,7 +21,7 @@ from textkin._base import (
     real,
 )
 from textkin.exceptions import ParameterError, ParameterTypeError
-from textkin.explain import escape_markup, shortened
+from textkin.explain import Bar, bars_svg, escape_markup, shortened
 from textkin.index._info import IndexInfo, info_of, is_index
 from textkin.index._reader import IndexReader
 from textkin.index.distributed import Parts, join, near_pairs
@@ -700,7 +701,7 @@ class Index:
         >>> qrels = {"q1": ["0", "1"], "q2": ["1", "0"], "q3": ["2"]}
         >>> tuning = index.tune(queries, qrels, ["bm25", "wmd"], n_folds=3)
         >>> tuning.labels, round(tuning.scores["bm25"], 3)
-        (('bm25', 'wmd'), 0.778)
+        (('bm25', 'wmd'), 0.667)
         >>> index.search("cats", ranking=tuning.ranking, k=1).ids
         ['0']
         >>> index.close()
@@ -1148,7 +1149,7 @@ class Index:
         3 added
         >>> index.attach("lsi", tk.LSI(2, random_state=0))
         >>> index.models()
-        {'lsi': 'LSI(n_components=2, random_state=0): 2 dimensions, cosine'}
+        {'lsi': 'LSI(n_components=2, random_state=0), over lowercase words: 2 dimensions, cosine'}
         >>> index.search("crude", k=2, ranking="lsi").ids
         ['0', '1']
         >>> index.attach("own", embeddings=[[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
@@ -1311,6 +1312,7 @@ class Index:
         facts = {
             "documents": format_count(info.documents, "document"),
             "words": f"{info.words:,} distinct, {info.tokens:,} in all",
+            "language": info.language or "none",
             "normalizer": info.normalizer or "none",
             "vectors": info.vectors,
             "models": escape_markup(shortened(", ".join(info.models), _LONGEST_PATH)) or "none",
@@ -1322,6 +1324,26 @@ class Index:
             for name, value in facts.items()
         )
         return f"<p>Index <b>{path}</b></p><table>{rows}</table>"
+
+    def _repr_svg_(self) -> str | None:
+        """Return a figure with the number of documents of each label, or of all documents."""
+        if self._session.closed:
+            return None
+        counts: list[tuple[str, int]] = [("documents", len(self))]
+        labels = self.reader().field_values(n_fields=0, n_values=0).labels
+        counts += [(f"label {label}", count) for label, count in labels]
+        bars = [
+            Bar(name, count, nan, "", (at == len(counts) - 1,))
+            for at, (name, count) in enumerate(counts)
+        ]
+        return bars_svg(
+            bars,
+            title=self.path.name,
+            about=f"{format_count(len(self), 'document')} by label.",
+            width=780,
+            legend="bar: documents",
+            number_format=",.0f",
+        )
 
     def __repr__(self) -> str:
         if self._session.closed:

@@ -1,6 +1,7 @@
 """`IndexReader`: read access to one snapshot of an index."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
@@ -50,6 +51,7 @@ _COUNTED = 100_000  # maximum number of documents whose fields are counted
 _COUNTED_CHUNK = 2048
 _DISTINCT = 2_000  # maximum number of distinct values counted per field
 _LONGEST = 200  # maximum length of a counted value, in characters
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")  # ISO 8601, with or without a time
 
 _TEXTS: dict[str, tuple[str, str]] = {
     "bm25": ("BM25", "Rare query words count more; repeated words count less and less."),
@@ -130,11 +132,19 @@ class ValueCounts(NamedTuple):
         Number of documents that have the field.
     values : list of (value, count)
         Values with their document counts, most frequent first.
+    type : {"number", "date", "time"} or None
+        Type of all counted values: numbers, ISO dates such as "2020-12-31", or ISO dates of which
+        some have a time. None for other values, or several types.
+    low, high : float, str or None
+        Smallest and largest counted value if `type` is not None.
     """
 
     name: str
     n_documents: int
     values: list[tuple[Label, int]]
+    type: Literal["number", "date", "time"] | None = None
+    low: Label | None = None
+    high: Label | None = None
 
 
 class FieldValues(NamedTuple):
@@ -184,8 +194,8 @@ class IndexReader:
     (2, True, 1)
     >>> reader.search("media").ids
     ['a']
-    >>> reader.field_values().fields
-    [ValueCounts(name='year', n_documents=2, values=[(2015, 1), (2016, 1)])]
+    >>> reader.field_values().fields[0].values
+    [(2015, 1), (2016, 1)]
     >>> round(reader.compare(reader.get("a"), "The media", "tfidf").score, 2)
     0.58
     >>> index.close()
@@ -525,6 +535,7 @@ class _FieldCounter:
         self.labels: Counter[tuple[type, Label]] = Counter()
         self._fields: Counter[str] = Counter()
         self._values: dict[str, Counter[tuple[type, Label]]] = {}
+        self._ranges: dict[str, _Range] = {}
 
     def most_common(self, n_fields: int, n_values: int) -> list[ValueCounts]:
         """Return the most frequent metadata fields with their most frequent values."""
@@ -533,6 +544,7 @@ class _FieldCounter:
                 name,
                 count,
                 [(value, n) for (_, value), n in self._values[name].most_common(n_values)],
+                *self._ranges[name].summary(),
             )
             for name, count in self._fields.most_common(n_fields)
         ]
@@ -548,10 +560,52 @@ class _FieldCounter:
                 continue
             self._fields[name] += 1
             values = self._values.setdefault(name, Counter())
+            within = self._ranges.setdefault(name, _Range())
             for one in value if isinstance(value, list) else [value]:
                 short = not isinstance(one, str) or len(one) <= _LONGEST
                 if isinstance(one, str | int | float) and short:
                     _count(values, one)
+                within.add(one)
+
+
+class _Range:
+    """Range of the values of a field, as long as all of them are numbers, or all are dates."""
+
+    def __init__(self) -> None:
+        self._type: Literal["number", "date", "time"] | None = None
+        self._mixed = False
+        self._low: Any = None
+        self._high: Any = None
+
+    def add(self, value: object) -> None:
+        """Extend the range by a value; null has no effect."""
+        if self._mixed or value is None:
+            return
+        kind = _range_type(value)
+        if kind is None or (self._type is not None and (kind == "number") != self._is_number):
+            self._mixed = True
+        elif self._type is None:
+            self._type, self._low, self._high = kind, value, value
+        else:
+            self._type = "time" if kind == "time" else self._type
+            self._low, self._high = min(self._low, value), max(self._high, value)
+
+    def summary(self) -> tuple[Literal["number", "date", "time"] | None, Any, Any]:
+        """Return the type and the smallest and largest value; None for mixed values."""
+        return (None, None, None) if self._mixed else (self._type, self._low, self._high)
+
+    @property
+    def _is_number(self) -> bool:
+        return self._type == "number"
+
+
+def _range_type(value: object) -> Literal["number", "date", "time"] | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number"
+    found = _DATE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    return "date" if found[1] is None else "time"
 
 
 def _count(counter: Counter[tuple[type, Label]], value: Label) -> None:

@@ -366,6 +366,8 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         kept = self.labels_ >= 0
         return GroupMap(groups, self._points, self.labels_[kept], int(np.sum(~kept)))
 
+    _repr_html_ = BaseEstimator._repr_html_  # not the table of `to_records`
+
     def to_text(self, *, width: int = 80) -> str:
         """Return a text table of clusters: size, distinctive words, and central document."""
         return self.picture().to_text(width=width)

@@ -177,6 +177,9 @@ class Duplicates(DuplicateResult[DuplicateGroup]):
             f"remove ({self._compared.criterion()})"
         )
 
+    def _bars(self, limit: int) -> list[tuple[str, int, str]]:
+        return [(f"group {group.number}", len(group), group[0].text) for group in self[:limit]]
+
     def _tables(self, limit: int) -> tuple[list[Table], str]:
         tables = [
             Table(
@@ -358,6 +361,9 @@ class Repeats(DuplicateResult[Repeat]):
             f"Repeats: {len(self):,} of {self.n_documents:,} documents duplicate some of the "
             f"{self.n_against:,} others ({self._compared.criterion()})"
         )
+
+    def _bars(self, limit: int) -> list[tuple[str, int, str]]:
+        return [(repeat.name, repeat.count, repeat.text) for repeat in self[:limit]]
 
     def _tables(self, limit: int) -> tuple[list[Table], str]:
         rows = [

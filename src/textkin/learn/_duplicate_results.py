@@ -3,13 +3,23 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from operator import index as whole_number
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from textkin._base import DrawnResult, Float64Array, Int64Array, TableResult, integer
-from textkin.explain import Contributions, escape_markup, pad, render_page, shortened, text_width
+from textkin.explain import (
+    Bar,
+    Contributions,
+    bars_svg,
+    escape_markup,
+    pad,
+    render_page,
+    shortened,
+    text_width,
+)
 from textkin.learn._documents import are_numbers, part
 from textkin.learn._equal_rows import keys_of_texts
 from textkin.learn._measure import Measure
@@ -279,6 +289,49 @@ class DuplicateResult(DrawnResult, TableResult, Sequence[_Item]):
         """
         integer(1).check("limit", limit)
         return _draw_text(self._summary(), *self._tables(limit), width=width)
+
+    @abstractmethod
+    def _bars(self, limit: int) -> list[tuple[str, int, str]]:
+        """Return name, number of documents, and note of the first `limit` items."""
+
+    def to_svg(
+        self, *, title: str = "", limit: int = 50, width: int = 780, embedded: bool = False
+    ) -> str:
+        """Draw the number of documents of each group, or of duplicates of each document, as a bar.
+
+        Parameters
+        ----------
+        title : str, optional
+            Title above the figure. The default counts the duplicates.
+        limit : int, default=50
+            Maximum number of groups or repeats.
+        width : int, default=780
+            Width in pixels, at least 500; the figure scales.
+        embedded : bool, default=False
+            If True, omit the style sheet, because the page contains
+            `textkin.explain.stylesheet`.
+
+        Returns
+        -------
+        str
+            An ``<svg>`` element with escaped text.
+        """
+        integer(1).check("limit", limit)
+        integer(500).check("width", width)
+        shown = self._bars(limit)
+        bars = [
+            Bar(name, value, nan, note, (at == len(shown) - 1,))
+            for at, (name, value, note) in enumerate(shown)
+        ]
+        return bars_svg(
+            bars,
+            title=title or self._summary(),
+            about=f"{self._summary()}.",
+            width=width,
+            embedded=embedded,
+            legend="bar: documents",
+            number_format=",.0f",
+        )
 
     def to_html(self, *, limit: int = 100) -> str:
         """Return the duplicates as a self-contained HTML page.

@@ -112,6 +112,12 @@ class MetadataField(Answer):
     name: str
     count: int = Field(description="Number of documents with the field.")
     values: list[ValueCount] = Field(description="Most frequent values.")
+    type: Literal["number", "date", "time"] | None = Field(
+        description="Type of all values; null for other types, or several. A time is a date with a "
+        "time of day."
+    )
+    low: Label = Field(description="Smallest number or date.")
+    high: Label = Field(description="Largest number or date.")
 
 
 class LabelCount(Answer):
@@ -138,6 +144,7 @@ class StatsAnswer(Answer):
     )
     fields: list[MetadataField]
     labels: list[LabelCount]
+    examples: list[str] = Field(description="Example queries.")
     limits: dict[str, float]
     notes: list[str]
 

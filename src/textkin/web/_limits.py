@@ -107,6 +107,8 @@ class Settings:
         name that they control.
     limits : Limits
         Limits of requests.
+    examples : tuple of str
+        Example queries on the start page. If empty, titles and first sentences of documents.
 
     Examples
     --------
@@ -118,9 +120,12 @@ class Settings:
     token: str | None = None
     hosts: tuple[str, ...] | None = LOOPBACK
     limits: Limits = Limits()
+    examples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check("title", self.title, str, "a str")
+        valid = isinstance(self.examples, tuple) and all(isinstance(x, str) for x in self.examples)
+        _check("examples", self.examples, tuple, "a tuple of str", valid)
         if self.token is not None:
             _check("token", self.token, str, "None or a str")
             _check_token(self.token)
@@ -135,7 +140,7 @@ class Settings:
         token = "None" if self.token is None else "'...'"
         return (
             f"Settings(title={self.title!r}, token={token}, hosts={self.hosts!r}, "
-            f"limits={self.limits!r})"
+            f"limits={self.limits!r}, examples={self.examples!r})"
         )
 
 

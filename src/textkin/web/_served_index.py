@@ -1,13 +1,24 @@
 """The served index, and its available rankings, fields, and labels."""
 
+import re
 import threading
+from collections.abc import Iterator
 
+from textkin.explain import shortened
 from textkin.index import FieldValues, Index, IndexReader, RankingInfo
+from textkin.text import stop_word_set, tokenize
 from textkin.web import _answers as answers
 from textkin.web._errors import Problem
 from textkin.web._limits import Limits, Settings
 
 __all__ = ["ServedIndex", "known_names", "representations", "stats"]
+
+_EXAMPLES = 5  # maximum number of example queries
+_SAMPLED = 40  # documents that example queries are taken from
+_EXAMPLE_WIDTH = 60
+_READ = 2000  # characters of a text that are read for an example query
+_SENTENCE = re.compile("(?<=[.!?])\\s|[\u3002\uff01\uff1f\n]")  # full-width marks need no space
+_OPERATORS = re.compile(r'["“”„«»:]|(?<!\w)[+-]')
 
 _REPRESENTATIONS = (
     answers.RankingEntry(
@@ -42,7 +53,7 @@ class ServedIndex:
         self.index = index
         self.settings = settings
         self._counting = threading.Lock()  # a separate lock, so that searches need not wait
-        self._counted: tuple[int, FieldValues] | None = None
+        self._counted: tuple[int, FieldValues, list[str]] | None = None
         self.reader()  # from now on, the folder must stay the same
 
     @property
@@ -59,12 +70,13 @@ class ServedIndex:
         """Return the newest snapshot, including writes of other processes."""
         return self.index.reader()
 
-    def field_values(self, reader: IndexReader) -> FieldValues:
-        """Return fields and labels, counted once per snapshot; only the latest counts are kept."""
+    def summary(self, reader: IndexReader) -> tuple[FieldValues, list[str]]:
+        """Return fields, labels, and example queries, read once per snapshot."""
         with self._counting:
             if self._counted is None or self._counted[0] != reader.number:
-                self._counted = reader.number, reader.field_values()
-            return self._counted[1]
+                examples = self.settings.examples or example_queries(reader)
+                self._counted = reader.number, reader.field_values(), [*examples]
+            return self._counted[1:]
 
     def ranking(
         self, reader: IndexReader, name: str, *, measure: bool = False, text: bool = False
@@ -100,6 +112,47 @@ def representations(reader: IndexReader) -> list[answers.RankingEntry]:
     return [*_REPRESENTATIONS, *map(_seen, models)]
 
 
+def example_queries(reader: IndexReader) -> list[str]:
+    """Return titles and first sentences of documents of an index, as example queries.
+
+    The documents are evenly spaced in the order of adding. Queries have at least two words that are
+    not stop words, and no operators.
+    """
+    stop_words = stop_word_set(reader.info().term_stop_words or "smart")
+    documents = [*reader.documents(reader.sample(_SAMPLED))]
+    step = -(-len(documents) // _EXAMPLES) or 1
+    found: dict[str, None] = {}  # ordered, without duplicates
+    for first in range(step):  # evenly spaced documents first
+        for document in documents[first::step]:
+            title = document.metadata.get("title")
+            for text in (title if isinstance(title, str) else "", document.text[:_READ]):
+                query = _example_query(text, stop_words)
+                if len({*tokenize(query)} - stop_words) > 1:
+                    found.setdefault(query)
+                    break
+            if len(found) == _EXAMPLES:
+                return [*found]
+    return [*found]
+
+
+def _example_query(text: str, stop_words: frozenset[str]) -> str:
+    """Return the first sentence of a text on one line, without operators, shortened."""
+    sentence = next((part for part in _sentences(text) if part), "")
+    cut = shortened(sentence, _EXAMPLE_WIDTH)
+    if cut.endswith("…"):  # end at a complete word, in scripts with spaces
+        cut = cut[:-1]
+        complete, space, _ = cut.rpartition(" ")
+        cut = complete if space and not sentence.startswith(f"{cut} ") else cut
+        while cut.rpartition(" ")[2].lower() in stop_words:  # "crust is brown and"
+            cut = cut.rpartition(" ")[0]
+    return cut.rstrip(" .,;")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for part in _SENTENCE.split(text):
+        yield " ".join(_OPERATORS.sub(" ", part).split())
+
+
 def known_names(reader: IndexReader) -> dict[str, list[str]]:
     """Return the valid names of rankings, measures, and representations."""
     rankings = reader.rankings()
@@ -113,13 +166,14 @@ def known_names(reader: IndexReader) -> dict[str, list[str]]:
 def stats(served: ServedIndex) -> answers.StatsAnswer:
     """Return the contents of the index, and the available rankings, measures, and filters."""
     reader = served.reader()
-    info, values = reader.info(), served.field_values(reader)
+    info, (values, examples) = reader.info(), served.summary(reader)
     rankings = reader.rankings()
     kept = (
         "lowercase",
         "stop_words",
         "normalizer",
         "language",
+        "likely_language",
         "stemmer",
         "term_stop_words",
         "ngram_range",
@@ -148,10 +202,14 @@ def stats(served: ServedIndex) -> answers.StatsAnswer:
                 values=[
                     answers.ValueCount(value=value, count=count) for value, count in field.values
                 ],
+                type=field.type,
+                low=field.low,
+                high=field.high,
             )
             for field in values.fields
         ],
         labels=[answers.LabelCount(label=label, count=count) for label, count in values.labels],
+        examples=examples,
         limits=served.limits.to_dict(),
         notes=notes,
     )

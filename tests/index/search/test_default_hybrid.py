@@ -223,6 +223,8 @@ def test_tuning_finds_the_best_weights(filled, fusion, rankings, monkeypatch):
     best = max(best, measured(Hybrid(rankings, fusion=fusion)))
     assert measured(found.ranking) == pytest.approx(best)
     assert found.scores["equal weights"] == pytest.approx(measured(Hybrid(rankings, fusion=fusion)))
+    for name in rankings:  # without documents that only another ranking finds
+        assert found.scores[name] == pytest.approx(measured(name))
     assert found.scores["learned weights"] <= best + 1e-12
     assert len(found.fold_weights) == 2
     assert found.n_queries == 5

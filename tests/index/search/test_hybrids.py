@@ -100,6 +100,8 @@ def obvious_sum(parts, candidates, pool, mask):
             if max(values) > min(values):
                 up = score - min(values) if not part.ascending else max(values) - score
                 total[row] += weight * up / (max(values) - min(values))
+            else:
+                total[row] += weight
     return sorted(total.items(), key=lambda pair: (-round(pair[1], 9), pair[0]))
 
 
@@ -286,10 +288,36 @@ def test_no_hits(index):
         assert scorer.explain(scorer.of_text("zebra"), 0).score == 0
 
 
-def test_single_candidate_scores_0(index):
-    [hit] = index.search("birds", ranking=WeightedSum({"bm25": 1, "tfidf": 1}))
-    assert hit.score == 0
-    assert "all candidates have" in hit.explain().parts[0].note
+def test_single_candidate_scores_the_sum_of_the_weights(index):
+    [hit] = index.search("birds", ranking=WeightedSum({"bm25": 1, "tfidf": 0.5}))
+    assert hit.score == 1.5
+    explained = hit.explain()
+    assert explained.score == 1.5
+    assert [part.value for part in explained.parts] == [1, 0.5]
+    assert "all candidates have" in explained.parts[0].note
+    for part in explained.parts:
+        assert [inner.name for inner in part.parts] == ["birds"]
+        assert part.parts[0].value == pytest.approx(part.value)
+    [hit] = index.search("birds", ranking="hybrid")
+    assert hit.score == pytest.approx(1)
+    assert sum(part.value for part in hit.explain().parts) == pytest.approx(1)
+
+
+def test_single_hit_of_one_ranking_counts_among_hits_of_the_others(searcher):
+    nothing = [np.nan] * 7
+    by = WeightedSum({Given([5.0, np.nan, *nothing]): 1, Given([0.5, 0.9, *nothing]): 1},
+                     pool="union")  # fmt: skip
+    ranked = searcher.scorer(by).best(("q", "q"), 10)
+    assert dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)) == {0: 1, 1: 1}
+
+
+def test_single_candidate_of_distances_scores_1(searcher):
+    nothing = [np.nan] * 8
+    by = WeightedSum({Given([7.0, *nothing], True): 1, Given([0.0, *nothing]): 1})
+    scorer = searcher.scorer(by)
+    assert scorer.best(("q", "q"), 10).scores.tolist() == [2]
+    explained = scorer.explain(("q", "q"), 0)
+    assert [(part.value, part.parts) for part in explained.parts] == [(1, ()), (1, ())]
 
 
 def test_words_come_from_the_first_part_with_words(searcher):

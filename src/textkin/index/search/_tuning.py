@@ -121,6 +121,7 @@ def tune(
     labels = tuple(_distinct(made.labels))
     grid = [*_grid(len(parts))]
     values = np.empty((len(judged), len(grid)))  # average precision of each query and weights
+    alone = np.empty((len(judged), len(parts)))  # and of each ranking
     scorer = searcher.scorer(made)
     assert isinstance(scorer, HybridScorer)
     for at, (text, relevant) in enumerate(judged):
@@ -128,12 +129,17 @@ def tune(
         rows = {row for row in known if row is not None}
         pool, scaled = scorer.scaled(scorer.of_text(text), Passed().rows)
         hits = np.isin(pool, [*rows])
+        for place, scores in enumerate(scaled.T):
+            found = np.flatnonzero(~np.isnan(scores))  # without candidates of the other rankings
+            order = found[np.argsort(-scores[found], kind="stable")]
+            alone[at, place] = _average_precision(hits[order], len(relevant))
+        added = np.nan_to_num(scaled)
         for place, weights in enumerate(grid):
-            order = np.argsort(-(scaled @ np.array(weights)), kind="stable")
+            order = np.argsort(-(added @ np.array(weights)), kind="stable")
             values[at, place] = _average_precision(hits[order], len(relevant))
         if progress is not None:
             progress(at + 1, len(judged))
-    return _report(made, labels, grid, values, n_folds)
+    return _report(made, labels, grid, values, alone.mean(axis=0), n_folds)
 
 
 def _report(
@@ -141,6 +147,7 @@ def _report(
     labels: tuple[str, ...],
     grid: list[tuple[float, ...]],
     values: Float64Array,
+    alone: Float64Array,
     n_folds: int,
 ) -> HybridTuning:
     folds = np.arange(len(values)) % n_folds
@@ -151,9 +158,7 @@ def _report(
         fold_weights.append(grid[best])
         learned[folds == fold] = values[folds == fold, best]
     means = values.mean(axis=0)
-    n_parts = len(made.parts)
-    alone = [grid.index(tuple(map(float, row))) for row in np.eye(n_parts)]
-    scores = {name: float(means[at]) for name, at in zip(labels, alone, strict=True)}
+    scores = dict(zip(labels, map(float, alone), strict=True))
     scores["equal weights"] = float(means[-1])
     scores["learned weights"] = float(learned.mean())
     chosen = Hybrid(

@@ -48,9 +48,11 @@ from textkin.index.store._model_records import (
 )
 from textkin.index.store._vector_files import DTYPES
 from textkin.run import ProgressCallback, effective_jobs
+from textkin.text import stop_list
 
 if TYPE_CHECKING:
     from textkin.index.store._session import Session
+    from textkin.index.store._settings import AnalyzerSettings
     from textkin.index.store._snapshot import Snapshot
     from textkin.index.store._writer import Writer
 
@@ -321,6 +323,26 @@ def _described(*models: object) -> str:
     return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
 
 
+def _with_words(description: str, analyzer: "AnalyzerSettings") -> str:
+    """Add the words that the analyzer of an index counts to the description of a model."""
+    if analyzer.normalizer is None:
+        words = "lowercase words" if analyzer.lowercase else "words as written"
+    else:
+        words = {"stem": "stems"}.get(analyzer.normalizer, "lemmas")
+        words += f" ({analyzer.language})" if analyzer.language else ""
+    low, high = analyzer.ngram_range
+    if (low, high) != (1, 1):
+        words = f"{low}- to {high}-grams of {words}" if low < high else f"{low}-grams of {words}"
+    if isinstance(analyzer.stop_words, str):
+        words += f" without {analyzer.stop_words}"
+    elif analyzer.stop_words is not None:
+        words += f" without {len(analyzer.stop_words)} stop words"
+    end = f", over {words}"
+    room = _LONGEST - len(end)
+    shown = description if len(description) <= room else f"{description[: room - 3]}..."
+    return shown + end
+
+
 def _called(model: object) -> str:
     if isinstance(model, Pipeline):
         return " > ".join(type(step).__name__ for _, step in model.steps)
@@ -340,6 +362,20 @@ def _use_threads(steps: Sequence[Any], n_jobs: int | None) -> Iterator[None]:
     finally:
         for step, old in zip(having, before, strict=True):
             step.n_jobs = old
+
+
+@contextmanager
+def _pinned_stop_words(steps: Sequence[Any]) -> Iterator[None]:
+    """Add the version to names of stop lists temporarily, so that later versions are not read."""
+    named = [step for step in steps if isinstance(step.get_params().get("stop_words"), str)]
+    before = [step.stop_words for step in named]
+    try:
+        for step in named:
+            step.stop_words = stop_list(step.stop_words).pinned
+        yield
+    finally:
+        for step, old in zip(named, before, strict=True):
+            step.stop_words = old
 
 
 def _word_weights(model: object, columns: int) -> Float64Array | None:
@@ -393,6 +429,8 @@ class AttachedModels:
                 "ids", "None without embeddings", "a list", "Pass `embeddings` with `ids`."
             )
         wanted = None if rows is None or ids is None else check_ids(ids, len(rows))
+        if offer is not None and offer.takes == "bags":
+            offer = replace(offer, description=_with_words(offer.description, session.analyzer))
         with session.writing() as writer:
             there = writer.models().get(name)
             if there is not None and not there.damage:
@@ -524,7 +562,9 @@ class AttachedModels:
         writer.sweep_models()  # remove files that a crash may have left under this number
         steps = []
         if offer.steps:
-            record = replace(record, sha256=save_steps(self._folder, record.number, offer.steps))
+            with _pinned_stop_words(offer.steps):
+                digest = save_steps(self._folder, record.number, offer.steps)
+            record = replace(record, sha256=digest)
         try:
             if offer.steps:
                 steps = load_steps(self._folder, record)

@@ -39,6 +39,7 @@ function shown(stats) {
   const place = document.getElementById("collection");
   place.textContent = `${stats.title} · ${counted(stats.documents, "document")}`;
   place.title = place.textContent;
+  document.getElementById("add-link").hidden = !stats.writable;
   return stats;
 }
 

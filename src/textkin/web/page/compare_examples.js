@@ -22,7 +22,7 @@ export const EXAMPLES = [
   {
     title: "Two reports of one storm",
     note: "longer texts",
-    a: "Heavy rain flooded the streets of the harbor town on Tuesday night. Firemen pumped water out of cellars, and the ferry stayed in port until the wind dropped in the morning.",
+    a: "Heavy rain flooded the streets of the harbor town on Tuesday night. Firefighters pumped water out of cellars, and the ferry stayed in port until the wind dropped in the morning.",
     b: "After hours of strong showers the coastal city stood under water. Rescue crews emptied basements all night; boats could not leave before dawn, when the gale grew weaker.",
   },
 ];

@@ -111,7 +111,7 @@ function route(spec, path, method, described) {
         .map(([name, one]) => [name, one, required.has(name)])
         .sort((one, other) => other[2] - one[2])) : null,
       body, token, button, output,
-      element("p", { class: "soft" }, "Answers"),
+      element("p", { class: "soft" }, "Responses"),
       fieldTable(spec, statuses)));
 }
 

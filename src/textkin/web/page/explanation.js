@@ -45,7 +45,7 @@ function summary(found) {
 /** Return the parts of an explanation as a table; the last row sums the rest. */
 export function partsTable(found) {
   const flow = found.kind === "flow";
-  const heads = flow ? ["From", "To", "Mass", "Cost", "Adds"] : ["Part", "Adds"];
+  const heads = flow ? ["From", "To", "Weight", "Cost", "Contribution"] : ["Part", "Contribution"];
   const rows = flow
     ? found.parts.map((part) => [
       word(part.source), word(part.target), figure(percent(part.mass)),

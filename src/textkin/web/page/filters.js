@@ -6,33 +6,59 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const BARE = /^[^\s()=!<>,"'{}\p{C}]+$/u;
 
 /**
- * Split a filter: `chosen` maps fields to lists of values (`field = v`, `field in (v, w)`,
- * joined by "and"), `rest` is the text of all other conditions. Joined, they are equivalent.
+ * Split a filter: `chosen` maps fields to lists of values (`field = v`, `field in (v, w)`, joined by
+ * "and"), `ranges` maps fields to bounds, `rest` is the text of all other conditions. Joined, they
+ * are equivalent.
+ *
+ * `types` maps the fields that can have bounds to "number", "date", or "time". Bounds are
+ * `{ low, high }`, both inclusive, null if there is none. The bounds of times are days: `high` is
+ * written as "before the next day", because the text "2020-12-31T10:00" follows "2020-12-31".
  */
-export function split(where) {
+export function split(where, types = new Map()) {
   const chosen = new Map();
+  const ranges = new Map();
   const text = (where ?? "").trim();
   const clauses = text.startsWith("{") ? null : clausesOf(text);
-  if (!clauses) return { chosen, rest: text };
+  if (!clauses) return { chosen, ranges, rest: text };
   const others = [];
   for (const { tokens, source } of clauses) {
     const choice = choiceOf(tokens);
+    const bound = boundOf(tokens, types);
+    const range = bound && { low: null, high: null, ...ranges.get(bound.field) };
     if (choice && !chosen.has(choice.field)) chosen.set(choice.field, choice.values);
+    else if (bound && range[bound.side] === null) ranges.set(bound.field, { ...range, [bound.side]: bound.value });
     else others.push(source);
   }
-  return { chosen, rest: others.join(" and ") };
+  return { chosen, ranges, rest: others.join(" and ") };
 }
 
-export function join(chosen, rest) {
+export function join(chosen, rest, ranges = new Map(), types = new Map()) {
   const parts = [];
   for (const [field, values] of chosen) {
     if (values.length === 1) parts.push(`${word(field)} = ${word(values[0])}`);
     else if (values.length > 1) parts.push(`${word(field)} in (${values.map(word).join(", ")})`);
   }
+  for (const [field, range] of ranges) parts.push(rangeText(field, range, types.get(field)));
   const other = rest.trim();
   if (!other) return parts.join(" and ");
   if (parts.length === 0) return other;
   return `${parts.join(" and ")} and ${/\bor\b/i.test(other) && !enclosed(other) ? `(${other})` : other}`;
+}
+
+/** Return the conditions of a range: `year >= 2010 and year <= 2015`. */
+export function rangeText(field, { low, high }, type) {
+  return [
+    low !== null && `${word(field)} >= ${word(low)}`,
+    high !== null && (type === "time" ? `${word(field)} < ${word(nextDay(high, 1))}` : `${word(field)} <= ${word(high)}`),
+  ].filter(Boolean).join(" and ");
+}
+
+/** Return ranges with the bounds of a field set; without bounds, the field has no range. */
+export function bounded(ranges, field, range) {
+  const next = new Map(ranges);
+  if (range.low === null && range.high === null) next.delete(field);
+  else next.set(field, range);
+  return next;
 }
 
 /** Add a value of a field to the chosen values, or remove it. */
@@ -93,6 +119,30 @@ function tokensOf(text) {
     tokens.push({ kind, text: part, start: at - part.length, end: at });
   }
   return tokens;
+}
+
+function boundOf(tokens, types) {
+  const [name, operator, last] = tokens;
+  const field = name && valueOf(name, true);
+  const type = types.get(field);
+  if (type === undefined || tokens.length !== 3 || operator.kind !== "operator") return null;
+  const value = valueOf(last);
+  if (type === "number" ? typeof value !== "number" : !isDay(value)) return null;
+  if (operator.text === ">=") return { field, side: "low", value };
+  if (operator.text === "<=" && type !== "time") return { field, side: "high", value };
+  if (operator.text === "<" && type === "time") return { field, side: "high", value: nextDay(value, -1) };
+  return null;
+}
+
+function isDay(value) {
+  const known = typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00Z`) : NaN;
+  return !Number.isNaN(known) && nextDay(value, 0) === value; // February 30 is not a day
+}
+
+function nextDay(day, number) {
+  const date = new Date(`${day}T00:00Z`);
+  date.setUTCDate(date.getUTCDate() + number);
+  return date.toISOString().slice(0, 10);
 }
 
 function choiceOf(tokens) {

@@ -54,6 +54,17 @@ export function shortened(text, limit) {
   return `${letters.slice(0, limit - 1).map((letter) => letter.segment).join("").trimEnd()}…`;
 }
 
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language", fallback: "code" });
+
+/** "English" for "en". */
+export function languageName(code) {
+  try {
+    return LANGUAGES.of(code);
+  } catch {
+    return code; // not a code of the standard
+  }
+}
+
 /** Return a metadata value on one line. */
 export function value(content) {
   return typeof content === "string" ? content : JSON.stringify(content);

@@ -107,7 +107,7 @@ export class MapPanel {
     this.#legend();
     this.#list();
     if (state.many !== null) this.#note(); // the chosen documents may be elsewhere on this map
-    if (many === null) replace(this.listPlace, el("p", { class: "notice" }, "The link chose documents of an earlier version of this collection. Choose them again."));
+    if (many === null) replace(this.listPlace, el("p", { class: "notice" }, "The documents in this link belong to an earlier version of the collection. Choose them again."));
     return this.#seek(state.q);
   }
 
@@ -194,7 +194,7 @@ export class MapPanel {
     const name = (grouping) => (i) => grouping.groups[grouping.of[i]]?.name ?? "";
     const columns = [["Cluster", name(byCluster)]];
     if (byLabel) columns.unshift(["Label", name(byLabel)]);
-    columns.push(["Id", (i) => map.ids[i]]);
+    columns.push(["ID", (i) => map.ids[i]]);
     replace(this.all, longList(map, members, columns, this.page, (page) => {
       this.page = page;
       this.#listAll();

@@ -17,6 +17,7 @@ export function read(params) {
     rounds: list(params.get("rounds")).map(round).filter((one) => size(one) > 0),
     marks: round(list(params.get("marks"))),
     why: params.get("why"),
+    all: params.has("all"), // list all documents, without a query
   };
 }
 
@@ -32,12 +33,18 @@ export function write(asked) {
     marks: size(asked.marks) > 0 ? JSON.stringify(pair(asked.marks)) : "",
     page: asked.page > 1 ? asked.page : "",
     why: asked.why,
+    all: asked.all && empty(asked) && "1",
   });
 }
 
-/** Return true if there is no query, so that the view lists all documents. */
+/** Return true if there is no query, so that the view lists documents, or shows the start page. */
 export function empty(asked) {
   return !asked.like && asked.q.trim() === "";
+}
+
+/** Return true for the start page: no query, no filter, and no list of all documents. */
+export function atStart(asked) {
+  return empty(asked) && asked.where.trim() === "" && !asked.all && asked.page === 1;
 }
 
 /** Return the route and the body of the request. */

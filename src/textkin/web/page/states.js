@@ -29,7 +29,7 @@ export function skeleton(lines = 9) {
 export const HEADLINES = {
   offline: "The server does not respond",
   slow: "The server is too slow",
-  too_slow: "Timeout of the server",
+  too_slow: "Server timeout",
   busy: "The server is busy",
   unavailable: "The collection is unavailable",
   not_found: "Not found",
@@ -43,15 +43,21 @@ export const HEADLINES = {
   internal: "Server error",
   broken: "Invalid response",
 };
+const INVALID_FIELDS = { where: "Invalid filter" }; // headings by the part of an invalid request
 
-/** Show an error; with `retry`, a button to repeat the request. */
+// Errors of a request itself: repeating the same request gives the same error.
+const FINAL = new Set(["not_found", "bad_request", "invalid", "too_large", "wordless", "read_only", "conflict"]);
+
+/** Show an error; with `retry`, a button to repeat the request if that can help. */
 export function failed(error, retry = null, actions = []) {
   const known = error instanceof ApiError;
   if (!known) console.error(error);
-  const title = known ? (HEADLINES[error.code] ?? "Error") : "This part of the page failed";
+  const ofField = known && error.code === "invalid" ? INVALID_FIELDS[error.field] : undefined;
+  const title = known ? (ofField ?? HEADLINES[error.code] ?? "Error") : "This part of the page failed";
   const message = known ? error.message : error.message || String(error);
-  const gone = known && error.code === "not_found"; // repeating the request would not help
-  const all = gone && actions.length === 0 ? [link("Search", "/", { class: "button primary" })] : retry ? [button("Try again", retry, { kind: "primary" }), ...actions] : actions;
+  const again = retry && !(known && FINAL.has(error.code)) ? [button("Try again", retry, { kind: "primary" })] : [];
+  const gone = known && error.code === "not_found" && actions.length === 0;
+  const all = gone ? [link("Search", "/", { class: "button primary" })] : [...again, ...actions];
   const frame = panel(title, message, all, "wrong");
   frame.setAttribute("role", "alert");
   return frame;
@@ -61,16 +67,17 @@ export function failed(error, retry = null, actions = []) {
  * Fill a container with the result of `load(signal)`, rendered by `show(answer)` (which returns nodes).
  *
  * While waiting, the present content is dimmed (or placeholder lines are shown, with `fresh`); after
- * some seconds, the user can stop; after an error, the user can retry. A second call for the same
- * container cancels the first. Returns the answer, or null if there is none.
+ * some seconds, the user can stop; after an error, the user can retry if that can help, and has
+ * the actions that `remedies(error)` returns. A second call for the same container cancels the first.
+ * Returns the answer, or null if there is none.
  */
-export async function fill(container, load, show, { signal, fresh = false, lines, slow = SLOW_AFTER } = {}) {
+export async function fill(container, load, show, { signal, fresh = false, lines, slow = SLOW_AFTER, remedies = () => [] } = {}) {
   running.get(container)?.abort();
   const stop = new AbortController();
   running.set(container, stop);
   const give_up = () => stop.abort();
   signal?.addEventListener("abort", give_up, { once: true });
-  const again = () => fill(container, load, show, { signal, fresh, lines, slow });
+  const again = () => fill(container, load, show, { signal, fresh, lines, slow, remedies });
   const wait = waiting(container, fresh || !container.hasChildNodes(), lines, slow, () => {
     stop.abort();
     replace(container, panel("Stopped", "The request was canceled.", [
@@ -85,7 +92,7 @@ export async function fill(container, load, show, { signal, fresh = false, lines
     return answer;
   } catch (error) {
     wait.end();
-    if (!aborted(error) && !stop.signal.aborted) replace(container, failed(error, again));
+    if (!aborted(error) && !stop.signal.aborted) replace(container, failed(error, again, remedies(error)));
     return null;
   } finally {
     signal?.removeEventListener("abort", give_up);

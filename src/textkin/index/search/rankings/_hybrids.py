@@ -94,10 +94,10 @@ class WeightedSum(CombinedRanking):
     """Ranking by a weighted sum of the parts' scores, each scaled to 0 to 1 per query.
 
     Scores of each ranking are scaled by their minimum and maximum among the candidates of the
-    query: ``s' = (s - min) / (max - min)``, or 0 if all are equal. Distances use
-    ``(max - s) / (max - min)``, so that the smallest distance becomes 1. A ranking that cannot
-    score a candidate adds 0. Every candidate is found, with a score between 0 and the sum of the
-    weights.
+    query: ``s' = (s - min) / (max - min)``. Distances use ``(max - s) / (max - min)``, so that the
+    smallest distance becomes 1. If all scores of a ranking are equal, such as the score of a single
+    candidate, they become 1: each is the best. A ranking that cannot score a candidate adds 0.
+    Every candidate is found, with a score between 0 and the sum of the weights.
 
     Parameters
     ----------
@@ -564,6 +564,8 @@ class HybridScorer(Scorer[Queries]):
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
         """Return the candidate rows, and each part's unweighted contribution to their scores.
 
+        NaN stands for a candidate that a part does not find, and to which it adds 0.
+
         Raises
         ------
         NotImplementedError
@@ -608,7 +610,10 @@ class _Said(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """Linear scale of a part's scores: the worst maps to 0, the best to 1."""
+    """Linear scale that maps the worst score to 0 and the best to 1.
+
+    If all scores are equal, `width` is 0, and each score becomes 1, because each is the best.
+    """
 
     zero: float
     width: float
@@ -622,7 +627,7 @@ class _Scale(NamedTuple):
 
     def apply(self, scores: Float64Array) -> Float64Array:
         if not self.width:
-            return np.zeros(len(scores))
+            return np.ones(len(scores))
         return (scores - self.zero) / self.width
 
 
@@ -656,8 +661,12 @@ class WeightedSumScorer(HybridScorer):
             scale = _Scale.of(ranked.scores, scorer.ascending)
             score = float(ranked.scores[place[0]])
             if not scale.width:
-                note = f"all candidates have {score:.4g}"
-                parts.append(Contribution(self._labels[at], 0.0, note))
+                note = f"{weight:g} x 1, because all candidates have {score:.4g}"
+                inside: tuple[Contribution, ...] = ()
+                if score > 0 and not scorer.ascending:
+                    own = scorer.explain_among(query[at], row, among).parts
+                    inside = _scaled(own, weight / score)
+                parts.append(Contribution(self._labels[at], weight, note, inside))
                 continue
             value = float(scale.apply(np.array([score]))[0])
             times = weight / scale.width
@@ -685,7 +694,7 @@ class WeightedSumScorer(HybridScorer):
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
         """Return the candidate rows, and their score by each part, scaled to 0 to 1."""
         said, pool, _ = self._once(query, rows, lambda: self._said(query, rows))
-        found = np.zeros((len(pool), len(said)))
+        found = np.full((len(pool), len(said)), np.nan)
         for at, (scorer, (ranked, _)) in enumerate(zip(self._scorers, said, strict=True)):
             scaled = _Scale.of(ranked.scores, scorer.ascending).apply(ranked.scores)
             found[np.searchsorted(pool, ranked.rows), at] = scaled
@@ -778,7 +787,7 @@ class RankFusionScorer(HybridScorer):
     def _reciprocal_ranks(self, lists: list[ScoredRows]) -> tuple[Int64Array, Float64Array]:
         """Return the rows of all lists in ascending order, and 1 / (c + rank) in each list or 0."""
         pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
-        found = np.zeros((len(pool), len(lists)))
+        found = np.full((len(pool), len(lists)), np.nan)
         for at, ranked in enumerate(lists):
             ranks = np.arange(1, len(ranked.rows) + 1)
             found[np.searchsorted(pool, ranked.rows), at] = 1 / (self._ranking.c + ranks)

@@ -61,7 +61,7 @@ function adder(stats, signal) {
         el("label", { class: "field" }, el("span", { class: "label" }, "Or paste a text"), paste),
         el("div", { class: "paste-fields" },
           el("label", { class: "field" }, el("span", { class: "label" }, "Add as"), as),
-          el("label", { class: "field" }, el("span", { class: "label" }, "Id"), name),
+          el("label", { class: "field" }, el("span", { class: "label" }, "ID"), name),
           el("label", { class: "field" }, el("span", { class: "label" }, "Label"), label)),
         el("div", { class: "row" }, el("button", { class: "button", type: "submit" }, "Preview")))),
     staged,
@@ -236,7 +236,7 @@ function problemList(problems) {
 
 function preview(documents) {
   return el("div", { class: "scrolls" }, el("table", { class: "table" },
-    el("thead", {}, el("tr", {}, ["Id", "Label", "Text"].map((head) => el("th", { scope: "col" }, head)))),
+    el("thead", {}, el("tr", {}, ["ID", "Label", "Text"].map((head) => el("th", { scope: "col" }, head)))),
     el("tbody", {}, documents.slice(0, PREVIEW).map((document) => el("tr", {},
       el("td", {}, document.id ? isolate(shortened(document.id, 40)) : el("span", { class: "muted" }, "a number")),
       el("td", {}, document.label === null || document.label === undefined ? el("span", { class: "muted" }, "–") : isolate(shortened(value(document.label), 30))),

@@ -1,4 +1,4 @@
-// Start page of the search: the documents of the collection, page by page.
+// List of documents without a query: all documents, or those of a filter, page by page.
 
 import { get } from "../api.js";
 import { write } from "../search_state.js";
@@ -10,7 +10,8 @@ import { fill, panel } from "../states.js";
 
 const PAGE = 20;
 
-export function browse(results, asked, { signal }) {
+export function browse(results, asked, { signal, remedies }) {
+  asked = { ...asked, all: true }; // links to other pages stay in the list
   const params = { offset: (asked.page - 1) * PAGE, limit: PAGE, where: asked.where };
   return fill(
     results,
@@ -19,17 +20,20 @@ export function browse(results, asked, { signal }) {
       return { stats, list };
     },
     ({ stats, list }) => shown(stats, list, asked),
-    { signal },
+    { signal, remedies },
   );
 }
 
+/** The panel of a collection without documents. */
+export function emptyCollection(stats) {
+  return panel("Empty collection", stats.writable
+    ? "Add documents to search them."
+    : "This collection has no documents, and the server is read-only. Restart it with a token to add documents here, or run textkin index add.",
+  stats.writable ? [link("Add documents", "/add", { class: "button primary" })] : []);
+}
+
 function shown(stats, list, asked) {
-  if (stats.documents === 0) {
-    return panel("Empty collection", stats.writable
-      ? "Add documents to search them."
-      : "This collection has no documents, and the server is read-only. Restart it with a token to add documents here, or run textkin index add.",
-    stats.writable ? [link("Add documents", "/add", { class: "button primary" })] : []);
-  }
+  if (stats.documents === 0) return emptyCollection(stats);
   const notes = list.notes.map((text) => el("p", { class: "notice" }, text));
   if (list.documents.length === 0 && asked.page > 1) {
     return [notes, panel("No more documents", "", [link("First page", write({ ...asked, page: 1 }), { class: "button primary" })])];

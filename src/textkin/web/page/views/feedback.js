@@ -29,7 +29,7 @@ export function queryChange(asked, found, { undo, over }) {
 function rounded(marks) {
   const parts = [];
   if (marks.relevant.length > 0) parts.push(`toward ${counted(marks.relevant.length, "relevant document")}`);
-  if (marks.nonrelevant.length > 0) parts.push(`away from ${counted(marks.nonrelevant.length, "nonrelevant document")}`);
+  if (marks.nonrelevant.length > 0) parts.push(`away from ${counted(marks.nonrelevant.length, "document")} marked not relevant`);
   return size(marks) > 0 ? `The query moved ${parts.join(" and ")}.` : "";
 }
 

@@ -108,12 +108,13 @@ function scoreBar(number, scale, ascending) {
 
 function marks(asked, hit, heading, act) {
   const buttons = { "+": null, "-": null };
-  for (const [sign, text, label] of [["+", "+", "Relevant"], ["-", "−", "Not relevant"]]) {
+  for (const [sign, label] of [["+", "Relevant"], ["-", "Not relevant"]]) {
     const id = freshId("mark");
     buttons[sign] = el("button", {
-      type: "button", class: `mark ${sign === "+" ? "fits" : "fits-not"}`, id, title: label,
-      "aria-label": label, "aria-describedby": heading, on: { click: () => press(act.mark(hit.id, sign)) },
-    }, text);
+      type: "button", class: `mark ${sign === "+" ? "fits" : "fits-not"}`, id,
+      title: sign === "+" ? "Find more documents like this" : "Find fewer documents like this",
+      "aria-describedby": heading, on: { click: () => press(act.mark(hit.id, sign)) },
+    }, label);
   }
   press(markOf(asked.marks, hit.id));
   const before = asked.rounds.map((round) => markOf(round, hit.id)).findLast((sign) => sign !== null);

@@ -31,7 +31,7 @@ export function render(container) {
     el("p", { class: "muted" }, "Unknown path: ", isolate(shortened(path, 120), { class: "mono" }), "."),
     meant && el("p", {}, "Did you mean ", link(NAMES[meant], meant + location.search), "?"),
     form,
-    el("p", { class: "hint" }, "Or go to ", link("all documents", "/"), ", ", link("the map", "/map"), " or ",
+    el("p", { class: "hint" }, "Or go to ", link("the start page", "/"), ", ", link("the map", "/map"), " or ",
       link("the HTTP API", "/docs"), ".")));
 }
 

@@ -1,17 +1,18 @@
 // Search: query box, ranking, and filters; below them, the hits.
 
 import { post } from "../api.js";
-import { NO_MARKS, empty, markOf, marked, read, request, size, write } from "../search_state.js";
+import { NO_MARKS, atStart, empty, markOf, marked, read, request, size, write } from "../search_state.js";
 import { rankingSelect } from "../selects.js";
 import { collection, outdated, ranking } from "../collection.js";
 import { announce, button, el, isolate, link, replace } from "../dom.js";
-import { counted, shortened } from "../format.js";
+import { counted, shortened, whole } from "../format.js";
 import { go, note } from "../router.js";
 import { fill, panel } from "../states.js";
 import { browse } from "./browse.js";
 import { queryChange } from "./feedback.js";
 import { filterBar, keyed } from "./filter_bar.js";
 import { hitList, places, slide } from "./hits.js";
+import { startPage } from "./start.js";
 
 export function title(params) {
   const asked = read(params);
@@ -34,6 +35,7 @@ export function render(container, params, { signal }) {
     on: { input: grow, keydown: submitOnEnter },
   });
   const tools = el("div", { class: "search-tools" });
+  let drawn = null; // state of the collection when the tools were drawn
   const results = el("div", { class: "results working" });
   const refine = el("div", { class: "refine", role: "region", "aria-label": "Feedback", hidden: true });
   const form = el(
@@ -57,8 +59,13 @@ export function render(container, params, { signal }) {
     showRefine();
     drawTools();
     const kept = before.q === asked.q && before.like === asked.like ? places(results) : null;
+    if (atStart(asked)) {
+      const stats = await startPage(results, { signal });
+      if (stats && stats.state !== drawn) drawTools();
+      return;
+    }
     if (empty(asked)) {
-      const listed = await browse(results, asked, { signal });
+      const listed = await browse(results, asked, { signal, remedies });
       if (listed && outdated(listed.list.state)) drawTools();
       return;
     }
@@ -70,7 +77,7 @@ export function render(container, params, { signal }) {
         return { stats, answer };
       },
       ({ stats, answer }) => shown(stats, answer),
-      { signal },
+      { signal, remedies },
     );
     if (!found) return;
     if (outdated(found.answer.state)) drawTools(); // its filters and the number of documents
@@ -79,6 +86,14 @@ export function render(container, params, { signal }) {
     if (asked.page !== before.page) scrollTo(0, 0);
     if (refined || asked.page !== before.page) results.querySelector(".results-head h2")?.focus({ preventScroll: true });
     tell(found.answer);
+  }
+
+  // What the user can change in an invalid request.
+  function remedies(error) {
+    if (error.field === "where" && asked.where) return [button("Remove the filter", () => change({ where: "" }), { kind: "primary" })];
+    if (error.field === "ranking" && asked.ranking !== "bm25") return [button("Rank by BM25", () => change({ ranking: "bm25", threshold: null }), { kind: "primary" })];
+    if (error.field === "rounds" && asked.rounds.length > 0) return [button("Remove the feedback", () => change({ rounds: [], marks: NO_MARKS }), { kind: "primary" })];
+    return [];
   }
 
   function change(part, options) {
@@ -126,6 +141,7 @@ export function render(container, params, { signal }) {
     } catch {
       return; // the results show the error
     }
+    drawn = stats.state;
     const chosen = ranking(stats, asked.ranking);
     const select = rankingSelect(stats.rankings, asked.ranking, (name) => adjust({ ranking: name, threshold: null }),
       { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "ranking", data: { key: "ranking" } });
@@ -172,13 +188,18 @@ export function render(container, params, { signal }) {
     ];
   }
 
-  // Links to searches with a similar word of the index instead of an unknown word.
+  // Links to searches with similar words of the index instead of unknown words: first the query with
+  // all words replaced if there are several.
   function suggestions(found) {
-    const links = Object.entries(found.suggestions).flatMap(([word, others]) =>
-      others.map((other) => [word, other, corrected(asked.q, word, other)])).filter(([, , q]) => q !== asked.q);
+    const words = Object.entries(found.suggestions).filter(([, others]) => others.length > 0);
+    const all = words.reduce((query, [word, others]) => corrected(query, word, others[0]), asked.q);
+    const links = [
+      ...(words.length > 1 ? [[shortened(all, 60), all]] : []),
+      ...words.flatMap(([word, others]) => others.map((other) => [other, corrected(asked.q, word, other)])),
+    ].filter(([, query]) => query !== asked.q);
     if (links.length === 0) return null;
     return el("p", { class: "hint suggestions" }, "Did you mean ",
-      links.map(([, other, q], at) => [at > 0 && ", ",
+      links.map(([other, q], at) => [at > 0 && ", ",
         link(isolate(other), write({ ...asked, q, page: 1, why: null, rounds: [], marks: NO_MARKS }))]), "?");
   }
 
@@ -240,7 +261,7 @@ export function render(container, params, { signal }) {
 
   function marksInWords() {
     const { relevant, nonrelevant } = asked.marks;
-    return `${counted(relevant.length, "relevant document")}, ${counted(nonrelevant.length, "nonrelevant document")}.`;
+    return `Marked: ${whole(relevant.length)} relevant, ${whole(nonrelevant.length)} not relevant.`;
   }
 
   function showRefine() {
