@@ -74,6 +74,17 @@ def ended(opened, sends=b""):
     raise AssertionError("the connection is still open")
 
 
+def is_reset(opened, sends, pause):
+    """Send until the server has closed both directions; return False if it keeps reading."""
+    try:
+        for _ in range(2000):
+            opened.sendall(sends)
+            time.sleep(pause)
+    except ConnectionError:
+        return True
+    return False
+
+
 @pytest.mark.parametrize(
     "sends",
     [b"", b"G", HEAD + b"X-Slow: " + b"x" * 1000],
@@ -110,8 +121,7 @@ NOT_HTTP = {
     "an invalid name of a header": HEAD + b"bad name: 1\r\n\r\n",
     "a null in a header": HEAD + b"X: \0\r\n\r\n",
     "a folded header": b"GET / HTTP/1.1\r\n X: 1\r\n\r\n",
-    # above the limit, but in one packet: closing with unread bytes would discard the response
-    "a huge header": HEAD + b"X: " + b"x" * 20_000,
+    "a huge header": HEAD + b"X: " + b"x" * 200_000,
     "a negative length": POST + b"Content-Length: -1\r\n\r\n",
     "two lengths": POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
     "an unknown encoding": POST + b"Transfer-Encoding: gzip\r\n\r\n",
@@ -133,6 +143,20 @@ def test_invalid_http_gets_an_error_in_the_usual_format(index, sends, caplog):
     assert (error["code"], error["field"]) == ("bad_request", None)
     assert "HTTP/1.1" in error["message"]
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_client_of_an_invalid_request_can_send_only_so_much_more(index):
+    with served(index) as address, connected(address) as opened:
+        opened.sendall(b"GET IT /api/health HTTP/1.1\r\n\r\n")
+        assert opened.recv(65536).startswith(b"HTTP/1.1 400")
+        assert is_reset(opened, b"x" * 65536, 0)
+
+
+def test_client_of_an_invalid_request_that_stays_is_disconnected(index):
+    with served(index, seconds=0.3) as address, connected(address) as opened:
+        opened.sendall(b"GET IT /api/health HTTP/1.1\r\n\r\n")
+        assert ended(opened).startswith(b"HTTP/1.1 400")
+        assert is_reset(opened, b"x", 0.01)
 
 
 def test_invalid_http_during_a_response_closes_the_connection():
