@@ -60,7 +60,7 @@ def test_body_reports_its_first_unknown_field(client):
     ],
 )
 def test_huge_filters_are_errors(client, where):
-    begun = time.monotonic()
+    begun = time.process_time()  # of the server, too, which is in this process
     error = error_of(client.post("/api/search", json={"query": "cats", "where": where}), 413)
     assert error["code"] == "too_large"
     assert error["field"] == "where"
@@ -68,7 +68,7 @@ def test_huge_filters_are_errors(client, where):
     error_of(client.post("/api/feedback", json={"query": "cats", "where": where}), 413)
     asked = {"query": "cats", "document": "cats", "where": where}
     error_of(client.post("/api/explain", json=asked), 413)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize(
