@@ -7,6 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Idle threads of BLAS and OpenMP spin before they sleep, and take the cores from other processes.
+# POT imports torch if it is installed, but gets arrays of NumPy only. Worker processes inherit
+# these variables before they load the libraries.
+for name, value in {
+    "OPENBLAS_THREAD_TIMEOUT": "4",  # 2^4 cycles
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "POT_BACKEND_DISABLE_PYTORCH": "1",
+}.items():
+    os.environ.setdefault(name, value)
+
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
@@ -14,8 +24,8 @@ settings.load_profile(PROFILE)
 
 # Only the profile "ci" runs the number of examples that a test states. Each run of the default
 # profile draws other examples, so that many short runs cover as much.
-SHARE = 1 if PROFILE == "ci" else 4
-FEWEST = 10
+SHARE = 1 if PROFILE == "ci" else 8
+FEWEST = 5
 
 # A shell starts background jobs with SIGINT ignored, which processes inherit. Tests of Ctrl-C need
 # the default handler, in this process and in child processes.

@@ -31,6 +31,18 @@ def load_script(relative: str) -> ModuleType:
         sys.path.remove(str(path.parent))
 
 
+def run_scikit_learn_checks(estimator: Any, expected: dict[str, str] | None = None) -> None:
+    """Run scikit-learn's checks of an estimator; those of `expected` must fail, for its reasons."""
+    from sklearn.utils.estimator_checks import check_estimator
+
+    results = check_estimator(
+        estimator, expected_failed_checks=expected, on_skip=None, on_fail="raise"
+    )
+    assert len(results) > 30
+    failed = {result["check_name"] for result in results if result["status"] == "xfail"}
+    assert failed == set(expected or {})
+
+
 def run_benchmark(name: str, *arguments: object) -> CompletedProcess[str]:
     """Run a benchmark's `main` in this process: a new one would import everything again."""
     script = load_script(f"benchmarks/{name}")

@@ -38,18 +38,18 @@ def is_private(own, module, name):
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_imports_follow_the_order_and_use_init_only(path):
-    own = path.relative_to(SOURCE).parts[0]
-    assert own in ORDER, f"{own}/ is not a subpackage of the architecture"
-    wrong = {
-        f"{module}.{name}"
-        for module, name in imports(path)
-        if is_against_order(own, module, name)
-        and (module_name(path), f"{module}.{name}") not in AGAINST_ORDER
-    }
-    assert not wrong, f"{own} comes before these in the order of imports"
-    private = {f"{m}.{n}" for m, n in imports(path) if is_private(own, m, n)}
+def test_imports_follow_the_order_and_use_init_only():
+    wrong, private = set(), set()
+    for path in MODULES:
+        own = path.relative_to(SOURCE).parts[0]
+        assert own in ORDER, f"{own}/ is not a subpackage of the architecture"
+        for module, name in imports(path):
+            line = module_name(path), f"{module}.{name}"
+            if is_against_order(own, module, name) and line not in AGAINST_ORDER:
+                wrong.add(line)
+            if is_private(own, module, name):
+                private.add(line)
+    assert not wrong, "the importing module comes before these in the order of imports"
     assert not private, "import these names from the subpackage itself"
 
 
@@ -57,17 +57,23 @@ def test_imports_follow_the_order_and_use_init_only(path):
 NESTED = ["index.store", "index.search", "index.distributed"]
 
 
-@pytest.mark.parametrize("path", [*(SOURCE / "index").rglob("*.py")], ids=module_name)
-def test_nested_packages_of_index_follow_their_order(path):
-    own = next(
-        (at for at, name in enumerate(NESTED) if f"{module_name(path)}.".startswith(f"{name}.")), 3
-    )
-    for module, _ in imports(path):
-        for at, name in enumerate(NESTED):
-            if f"{module}.".startswith(f"textkin.{name}."):
-                assert at <= own, f"{module_name(path)} imports {module}"
-                if at < own and path.name != "__init__.py":
-                    assert module == f"textkin.{name}", f"import from textkin.{name} itself"
+def test_nested_packages_of_index_follow_their_order():
+    for path in (SOURCE / "index").rglob("*.py"):
+        own = next(
+            (
+                at
+                for at, name in enumerate(NESTED)
+                if f"{module_name(path)}.".startswith(f"{name}.")
+            ),
+            3,
+        )
+        for module, _ in imports(path):
+            for at, name in enumerate(NESTED):
+                if f"{module}.".startswith(f"textkin.{name}."):
+                    told = f"{module_name(path)} imports {module}"
+                    assert at <= own, told
+                    if at < own and path.name != "__init__.py":
+                        assert module == f"textkin.{name}", f"{told}: import from textkin.{name}"
 
 
 # ------------------------------------------------------------------ private attributes

@@ -461,7 +461,7 @@ def test_real_ctrl_c_keeps_acknowledged_documents(here):
                 if len(index):
                     break
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said
     kept = len(ids())
     assert 0 < kept < 300_000

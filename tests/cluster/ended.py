@@ -71,7 +71,7 @@ def interrupted(kind, path, folder, workers):
         try:
             call(kind, index, folder, executor=client, progress=tell)
         except KeyboardInterrupt:
-            end = time.monotonic() + 30
+            end = time.monotonic() + 300
             while any(client.processing().values()) and time.monotonic() < end:
                 time.sleep(0.05)
             assert not any(client.processing().values())

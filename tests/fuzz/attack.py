@@ -1,6 +1,7 @@
 """Attack the readers, the server, the command line, and the solver with mutated input.
 
-    python tests/fuzz/attack.py                           # 30 seconds per target
+    python tests/fuzz/attack.py                           # 30 seconds of CPU time per target
+    python tests/fuzz/attack.py --seed 7                  # the same inputs on each machine
     python tests/fuzz/attack.py filters --inputs 1000000  # until a number of inputs
     python tests/fuzz/attack.py --coverage                # guided by coverage; needs atheris
     python tests/fuzz/attack.py --out run.json            # keep the numbers
@@ -23,7 +24,9 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -36,6 +39,7 @@ from fuzz.targets import TARGETS, Finding, Target  # noqa: E402
 
 CORPUS = HERE / "corpus"
 LONGEST = 20  # seconds of CPU time per input
+WAITING = 600  # seconds without CPU time that an input may wait, such as in a deadlock
 MEMORY = 6 << 30  # address space of a target, in bytes
 LARGEST = 1 << 20  # bytes of an input
 _HEAD = struct.Struct("=QQd")  # inputs, length of the current one, largest difference
@@ -95,13 +99,21 @@ def run_mutations(
     target: Target, kept: list[bytes], board: Board, options: argparse.Namespace
 ) -> None:
     """Read the kept and valid inputs, and then mutations of them."""
-    rng = Random(options.seed)
-    pool = [*kept, *target.seeds()]
-    for data in pool:
+    end = time.process_time() + options.seconds if options.seconds else float("inf")
+    for data in inputs_of(target, kept, options.seed):
+        if board.inputs >= options.inputs or time.process_time() >= end:
+            break
         attempt(target, data, board)
+
+
+def inputs_of(target: Target, kept: list[bytes], seed: int) -> Iterator[bytes]:
+    """Yield the inputs of a run: the same ones on each machine, regardless of what they cause."""
+    rng = Random()
+    pool = [*kept, *target.seeds()]
+    yield from list(pool)
     first = len(pool)
-    end = time.monotonic() + options.seconds if options.seconds else float("inf")
-    while board.inputs < options.inputs and time.monotonic() < end:
+    for number in count():
+        rng.seed(f"{seed} {number}")  # a change of one input does not change the next ones
         data = rng.choice(pool)
         # a mutation of a mutation may have no structure, or a huge number
         with suppress(ValueError, ArithmeticError, RecursionError):
@@ -111,7 +123,7 @@ def run_mutations(
                     pool.append(data)
                 else:
                     pool[rng.randrange(first, len(pool))] = data
-        attempt(target, data, board)
+        yield data
 
 
 def run_coverage(
@@ -172,8 +184,8 @@ def cpu_of(pid: int) -> float:
 
 
 def watch(pid: int, board: Board) -> int:
-    """Wait for a child; kill it if one input takes too long in compiled code."""
-    seen, since = -1, 0.0
+    """Wait for a child; kill it if one input takes too long in compiled code, or waits forever."""
+    seen, since, began = -1, 0.0, time.monotonic()
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
@@ -181,8 +193,8 @@ def watch(pid: int, board: Board) -> int:
         inputs = board.read()[0]
         used = cpu_of(pid)
         if inputs != seen:
-            seen, since = inputs, used
-        elif used - since > 3 * LONGEST:
+            seen, since, began = inputs, used, time.monotonic()
+        elif used - since > 3 * LONGEST or time.monotonic() - began > WAITING:
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)
 
@@ -238,7 +250,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"any of {', '.join(TARGETS)}")
     parser.add_argument("--inputs", type=int, default=sys.maxsize, help="inputs per target")
-    parser.add_argument("--seconds", type=float, help="seconds per target (default: 30)")
+    parser.add_argument(
+        "--seconds", type=float, help="seconds of CPU time per target (default: 30)"
+    )
     parser.add_argument("--seed", type=int, help="seed of the mutations (default: random)")
     parser.add_argument("--coverage", action="store_true", help="let atheris guide the mutations")
     parser.add_argument("--out", type=Path, help="JSON file for the numbers")

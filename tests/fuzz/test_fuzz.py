@@ -3,15 +3,19 @@
 import json
 import subprocess
 import sys
-from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
+from unittest import mock
 
 import pytest
 
-from fuzz import attack, endurance
+from fuzz import attack, targets
 from fuzz.mutations import mutate_bytes, mutate_json, mutate_words
-from fuzz.targets import TARGETS
+from fuzz.targets import TARGETS, stored, unpacked
+from textkin import Index, read
+from textkin.exceptions import ParameterError
+from textkin.vectors import WordVectors
 
 NEEDED = {"requests": "fastapi", "solver": "ot"}
 MUTATIONS = 15
@@ -75,15 +79,87 @@ def test_target_has_no_finding(name, tmp_path, monkeypatch):
     target.close()
 
 
+INPUTS = """
+import hashlib, itertools, os, sys, tempfile
+from pathlib import Path
+from fuzz.attack import inputs_of
+from fuzz.targets import TARGETS
+
+home = os.getcwd()
+for name in sys.argv[1:]:
+    with tempfile.TemporaryDirectory() as folder:
+        target = TARGETS[name](Path(folder))
+        found = [list(itertools.islice(inputs_of(target, [b"0\\n0"], 5), 150)) for _ in range(2)]
+        target.close()
+        os.chdir(home)
+    print(name, found[0] == found[1], hashlib.sha256(b"|".join(found[0])).hexdigest())
+"""
+
+
+def test_inputs_depend_only_on_the_seed():
+    names = [name for name in TARGETS if name not in NEEDED or find_spec(NEEDED[name])]
+    names.remove("commands")
+    first, second = (in_process(INPUTS, *names) for _ in range(2))
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    assert first.stdout == second.stdout
+    assert "False" not in first.stdout
+
+
+@pytest.mark.parametrize("name", ["documents", "vectors"])
+def test_stored_files_are_valid(name, tmp_path):
+    for data in stored(name):
+        file, content = unpacked(data)
+        path = tmp_path / (file if name == "vectors" else f"documents.{file}")
+        path.write_bytes(content)
+        if name == "vectors":
+            assert WordVectors.load(path).words == ("the", "naïve", "New_York")
+        elif not (file == "parquet" and find_spec("pyarrow") is None):
+            assert len(list(read(path))) >= 1
+
+
+def test_process_that_waits_forever_is_ended(monkeypatch):
+    monkeypatch.setattr(attack, "WAITING", 0.3)
+    waiting = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+    assert attack.watch(waiting.pid, attack.Board()) == -9
+    waiting.returncode = -9  # `watch` has waited for it
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("raise ValueError('a')", True),
+        ("int('a')", False),
+        ("next(x for x in [] if 'raise')", False),
+    ],
+)
+def test_only_a_raise_of_textkin_is_deliberate(program, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(targets, "SOURCES", str(tmp_path))
+    path = tmp_path / "source.py"
+    path.write_text(program)
+    for sources in (str(tmp_path), str(tmp_path / "other")):
+        monkeypatch.setattr(targets, "SOURCES", sources)
+        with pytest.raises((ValueError, StopIteration)) as caught:
+            exec(compile(program, path, "exec"))
+        assert targets.deliberate(caught.value) is (expected and sources == str(tmp_path))
+
+
+def test_only_the_name_of_a_lost_model_is_a_deliberate_error_of_an_index(tmp_path, monkeypatch):
+    targets.made_index(tmp_path / "it.kin")
+    use_index = targets.use_index
+    use_index(tmp_path / "it.kin")
+    with Index.open(tmp_path / "it.kin") as index:
+        index.delete(["later"])  # which `use_index` adds
+        index.detach("lsi")
+    use_index(tmp_path / "it.kin")
+    wrong = ParameterError("ranking", "known", "'wmd'")
+    monkeypatch.setattr(Index, "verify", mock.Mock(side_effect=wrong))
+    with pytest.raises(targets.Finding, match="does not name the index"):
+        use_index(tmp_path / "it.kin")
+
+
 def test_run_reports_errors_crashes_and_endless_inputs(tmp_path):
     out = tmp_path / "run.json"
-    done = subprocess.run(
-        [sys.executable, "-c", FAKES, str(tmp_path / "corpus"), str(out)],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_process(FAKES, tmp_path / "corpus", out)
     assert done.returncode == 1, done.stderr
     found = {each["target"]: each for each in json.loads(out.read_text())["targets"]}
     assert "KeyError: 'unexpected'" in found["raises"]["finding"]
@@ -134,14 +210,35 @@ def test_repeated_calls_give_equal_results_and_grow_nothing(tmp_path):
     assert found["threads"]["calls"] == 60
 
 
+LEAKS = """
+import sys
+from pathlib import Path
+from fuzz import endurance
+
+held = []
+numbers = iter(range(1000)).__next__
+
+def leaks():
+    held.append(open(Path(sys.argv[1]) / "x", "w"))
+
+print(endurance.repeat(leaks, 20, 1e9)["grown_descriptors"])
+print(endurance.repeat(numbers, 20, 1e9)["different"])
+print(endurance.together({"next": numbers}, 2, 5)["problems"])
+"""
+
+
 def test_growth_and_differences_are_counted(tmp_path):
-    with ExitStack() as held:  # threads of other tests may open and close some files meanwhile
-        found = endurance.repeat(
-            lambda: held.enter_context(open(tmp_path / "x", "w")).name, 200, 1e9
-        )
-    assert found["calls"] == 200
-    assert 170 <= found["grown_descriptors"] <= 190
-    assert found["different"] == 0
-    assert endurance.repeat(iter(range(1000)).__next__, 20, 1e9)["different"] == 20
-    shared = endurance.together({"next": iter(range(1000)).__next__}, 2, 5)
-    assert shared["problems"] == ["next differs"]
+    # in a process of its own, where no threads of other tests open and close files
+    done = in_process(LEAKS, tmp_path)
+    assert done.stdout.splitlines() == ["18", "20", "['next differs']"], done.stderr
+
+
+def in_process(program, *arguments):
+    """Run a program beside `fuzz`, with other seeds of hashes than this process."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )

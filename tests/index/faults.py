@@ -5,7 +5,7 @@ library (SQLite's shared memory is mapped, and recreated after a crash), so no o
 `order` prints the operations.
 
     python faults.py order FOLDER
-    python faults.py MANNER FOLDER SCENARIO...
+    python faults.py faults FOLDER MANNER:SCENARIO...
 """
 
 import ctypes
@@ -248,8 +248,9 @@ def order(folder: Path) -> None:
 if __name__ == "__main__":
     warnings.simplefilter("error")
     small_limits()
-    what, folder, *names = sys.argv[1:]
+    what, folder, *chosen = sys.argv[1:]
     if what == "order":
         order(Path(folder))
-    for name in names:
-        scenario(name, what, Path(folder) / name)
+    for one in chosen:
+        manner, _, name = one.partition(":")
+        scenario(name, manner, Path(folder) / name)

@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import textkin as tk
+from support import run_scikit_learn_checks
 from textkin import DocumentClustering, TokenMover, TokenVectors, WordMover
 from textkin.reading import Document
 
@@ -39,9 +39,8 @@ def run_method(method, n_clusters=2, **more):
     )
 
 
-@parametrize_with_checks([DocumentClustering(n_init=2)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    run_scikit_learn_checks(DocumentClustering(n_init=2))
 
 
 # ------------------------------------------------------------------ results

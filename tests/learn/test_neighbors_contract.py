@@ -8,9 +8,9 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import textkin as tk
+from support import run_scikit_learn_checks
 from textkin import NearestNeighborClassifier as KNN
 
 TEXTS = [
@@ -37,9 +37,11 @@ KINDS = {
 }
 
 
-@parametrize_with_checks([KNN("euclidean"), KNN("cosine", vote="distance", n_neighbors=3)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(
+    "estimator", [KNN("euclidean"), KNN("cosine", vote="distance", n_neighbors=3)], ids=str
+)
+def test_scikit_learn_checks(estimator):
+    run_scikit_learn_checks(estimator)
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS.keys())

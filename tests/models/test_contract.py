@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from support import run_scikit_learn_checks
 from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, load_estimator
 from textkin.weighting import TfIdf
 
@@ -33,9 +33,13 @@ TEXTS = ["cat dog cat", "dog cat", "car bus car", "bus car bus", "dog dog", "bus
 LABELS = [0, 0, 1, 1, 0, 1] * 4
 
 
-@parametrize_with_checks([*MODELS, FisherKernel(2, random_state=0), MSDA(), MSDA(1, n_layers=2)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(
+    "estimator",
+    [*MODELS, FisherKernel(2, random_state=0), MSDA(), MSDA(1, n_layers=2)],
+    ids=str,
+)
+def test_scikit_learn_checks(estimator):
+    run_scikit_learn_checks(estimator)
 
 
 # scikit-learn's checks use non-integer weights, which Gibbs sampling rejects.

@@ -28,7 +28,7 @@ def client_of(index, **settings):
         yield client
 
 
-def computed(client, address, seconds=60):
+def computed(client, address, seconds=300):
     """Repeat a request until the background computation is finished."""
     end = time.monotonic() + seconds
     while (answer := client.get(address)).status_code == 202:

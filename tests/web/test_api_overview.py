@@ -101,7 +101,7 @@ def wanted(key, state, make):
     return JobRequest(key, state, make)
 
 
-def until(jobs, want, seconds=10):
+def until(jobs, want, seconds=300):
     end = time.monotonic() + seconds
     while isinstance(found := jobs.ask(want), JobProgress):
         assert time.monotonic() < end

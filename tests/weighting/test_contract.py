@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from support import run_scikit_learn_checks
 from textkin.models import load_estimator
 from textkin.weighting import BM25, SIF, TfIdf, binary, nbow, normalize
 
@@ -33,9 +33,9 @@ FUNCTIONS = [nbow, normalize, binary]
 BAGS = np.array([[2, 1, 0, 0], [0, 1, 3, 0], [0, 0, 0, 0], [5, 1, 0, 1]])
 
 
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_scikit_learn_checks(estimator):
+    run_scikit_learn_checks(estimator)
 
 
 @pytest.fixture(

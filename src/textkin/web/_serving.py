@@ -26,6 +26,8 @@ __all__ = ["BoundedProtocol", "listen", "serve"]
 _GRACE = 5  # seconds for running requests after a stop signal
 _BACKLOG = 256
 _HEAD = 10.0  # seconds for the request line and the headers
+_LINGER = 2.0  # seconds for a client to read the response to a request that is not HTTP
+_DISCARDED = 1 << 20  # bytes that are read and discarded in this time
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -176,6 +178,7 @@ class BoundedProtocol(H11Protocol):
     reading: ClassVar[float] = 30.0
     _late: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
+    _discarded: int | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for headers."""
@@ -183,8 +186,15 @@ class BoundedProtocol(H11Protocol):
         self._await_head()
 
     def data_received(self, data: bytes) -> None:
-        """Restart the timer unless the headers are complete."""
+        """Restart the timer unless the headers are complete; discard data after an error."""
+        if self._discarded is not None:
+            self._discarded += len(data)
+            if self._discarded > _DISCARDED:
+                self.transport.close()
+            return
         super().data_received(data)
+        if self._discarded is not None:  # the response to an error was just sent
+            return
         if self.conn.their_state is h11.IDLE:
             self._await_head()
         elif self._late is not None:
@@ -192,7 +202,12 @@ class BoundedProtocol(H11Protocol):
             self._late = None
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a request that is not HTTP in the form of all errors, and close the connection."""
+        """Answer a request that is not HTTP in the form of all errors, and close the connection.
+
+        Closing a socket with unread bytes resets the connection, and the client loses the response.
+        So the server closes its direction only, and discards data until the client closes the
+        other, or a limit of time or bytes is reached.
+        """
         if self.conn.our_state is h11.IDLE or self.conn.our_state is h11.SEND_RESPONSE:
             problem = Problem("bad_request", f"{msg} Send a request of HTTP/1.1.")
             body = json.dumps(problem.to_dict()).encode()
@@ -213,7 +228,16 @@ class BoundedProtocol(H11Protocol):
                 h11.EndOfMessage(),
             ):
                 self.transport.write(self.conn.send(event))
-        self.transport.close()
+            self.transport.write_eof()
+            if self.cycle is not None and not self.cycle.response_complete:
+                self.cycle.disconnected = True  # its application gets no more data, and sends none
+                self.cycle.message_event.set()
+            self._discarded = 0
+            if self._late is not None:
+                self._late.cancel()
+            self._late = self.loop.call_later(min(_LINGER, self.head), self.transport.close)
+        else:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """Start the timer for a client that reads slowly."""

@@ -12,9 +12,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from support import interrupted
+from support import interrupted, run_scikit_learn_checks
 from textkin.models import DiagonalGaussianMixture, VonMisesFisherMixture, load_estimator
 
 MIXTURES = [DiagonalGaussianMixture(2, random_state=0), VonMisesFisherMixture(2, random_state=0)]
@@ -23,9 +22,9 @@ ROWS = np.random.default_rng(0).normal(size=(50, 4)) + np.repeat(
 )
 
 
-@parametrize_with_checks(MIXTURES)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", MIXTURES, ids=str)
+def test_scikit_learn_checks(estimator):
+    run_scikit_learn_checks(estimator)
 
 
 @pytest.fixture(params=MIXTURES, ids=lambda mixture: type(mixture).__name__)
