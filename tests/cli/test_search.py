@@ -494,6 +494,9 @@ def test_hits_as_csv_on_output_and_in_a_file(run, here, index):
         (["cats", "--svg", "p.kin/catalogue.sqlite"], "--svg must not overwrite a source"),
         (["cats", "--html", "p.kin"], "is a folder"),
         (["cats", "--svg", "x", "--html", "x"], "must name different files"),
+        (["cats", "--svg", "s.png"], "--svg must be a file that ends in .svg; got 's.png'"),
+        (["cats", "--html", "s.svg"], "--html must be a file that ends in .html, .htm; got"),
+        (["cats", "-o", "out.xlsx"], "--output must be a file that ends in .csv, .json, .txt"),
         (["-i", "--html", "x.html"], "--html must come with QUERY, without --interactive"),
     ],
 )

@@ -219,6 +219,29 @@ class Form(Enum):
     csv = auto()
 
 
+# Endings of the files that an option writes; a file without an ending, such as a pipe, is fine.
+_ENDINGS = {"--svg": (".svg", ""), "--html": (".html", ".htm", "")}
+# Endings of formats that results are not written in.
+_OTHER_FORMATS = frozenset(
+    [
+        ".xlsx",
+        ".xls",
+        ".ods",
+        ".parquet",
+        ".feather",
+        ".jsonl",
+        ".tsv",
+        ".html",
+        ".svg",
+        ".png",
+        ".pdf",
+        ".docx",
+        ".gz",
+        ".zip",
+    ]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """Requested format and destination of a command's result.
@@ -283,6 +306,7 @@ class Output:
             for other, second in named.items():
                 if other != name and path.resolve() == second.resolve():
                     raise ValueError(f"{option} and --{other} must name different files.")
+            _check_ending(option, path)
         return cls(form, output, tuple((path, name) for name, path in files.items()))
 
     @property
@@ -338,6 +362,18 @@ class Output:
             typer.echo(printed, nl=False, color=True)
         for path, _ in files:
             typer.echo(f"textkin: wrote {path}", err=True)
+
+
+def _check_ending(option: str, path: Path) -> None:
+    """Raise an error if the ending of a file names a format that the option does not write."""
+    ending = path.suffix.lower()
+    written = _ENDINGS.get(option, ())
+    if (written and ending not in written) or (not written and ending in _OTHER_FORMATS):
+        known = written or (".csv", ".json", ".txt")
+        raise ValueError(
+            f"{option} must be a file that ends in {', '.join(filter(None, known))}; "
+            f"got {str(path)!r}. Pass another name."
+        )
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:
