@@ -437,10 +437,7 @@ def test_evaluations_print_as_tables_and_convert_to_records(labeled):
 
 def test_documented_example_prints_the_documented_output(capsys):
     page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
-    blocks = (
-        r"```python\n(.*?)```\n\n```text\n(.*?)```\n\n"
-        r".*? table:\n\n<!-- .*? -->\n\n```text\n(.*?)```"
-    )
+    blocks = r"```python\n(.*?)```\n\n```text\n(.*?)```\n\n.*? table:.*?```text\n(.*?)```"
     code, said, table = re.search(blocks, page, re.DOTALL).groups()
     names = {}
     exec(compile(code, "evaluation.md", "exec"), names)

@@ -362,7 +362,7 @@ def _read(reader: Callable[["Documents"], _Data], documents: "Documents", path: 
         with working("Reading"):
             data = reader(documents)
     except ValueError as error:
-        raise ValueError(str(error).replace("what was given", repr(str(path)))) from error
+        raise ValueError(str(error).replace("the given source", repr(str(path)))) from error
     if documents.skipped is not None:
         note_skipped(documents.skipped)
     return data

@@ -45,7 +45,7 @@ def placed(
 
 def named(source: object) -> str:
     """Return the quoted path of a source for messages, or a general phrase."""
-    return repr(os.fspath(source)) if isinstance(source, str | os.PathLike) else "what was given"
+    return repr(os.fspath(source)) if isinstance(source, str | os.PathLike) else "the given source"
 
 
 class Bound:

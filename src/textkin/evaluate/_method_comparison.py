@@ -280,7 +280,7 @@ def _check_split(data: LabeledData, number: int, split: Split) -> None:
 
 
 def _repeated(data: LabeledData, stop_words: StopWords) -> tuple[str, ...]:
-    """Return a note if test documents repeat training documents, or nothing."""
+    """Return a note, in a tuple, if test documents repeat training documents."""
     splits = range(len(data.splits))
     found = sum(duplicate_counts(data, at, stop_words=stop_words).across for at in splits)
     if not found:

@@ -163,7 +163,7 @@ def rocchio(
 
 
 def as_long_as(query: WeightedWords, document: WeightedWords) -> WeightedWords:
-    """Scale a document vector to the length of a query vector, or to 1 if it is zero."""
+    """Scale a document vector to the length of a query vector; to 1 if the query is empty."""
     words, weights = document
     largest, length = _length(weights)
     wanted_largest, wanted = _length(query[1])

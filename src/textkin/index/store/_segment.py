@@ -253,7 +253,7 @@ def map_segment(path: Path, record: SegmentRecord) -> Segment:
 
 
 def segment_from_catalog(catalog: Catalog, extent: Extent) -> Segment:
-    """Build a segment from the documents and words in the catalog.
+    """Build the segment of an extent (range of documents and words) from the catalog.
 
     Raises
     ------

@@ -375,7 +375,7 @@ class Writer:
             yield id
 
     def tidy(self) -> None:
-        """Write enough new documents to a segment, and merge small segments."""
+        """Write new documents to a segment once there are enough, and merge small segments."""
         with translate_errors(self._catalog.path):
             state = self._state
             if (
