@@ -3,6 +3,8 @@
 import pytest
 
 from textkin import Index
+from textkin.exceptions import DamagedIndexError
+from textkin.index import IndexReader
 from web.served import RECORDS, TOKEN, client_of, error_of
 
 
@@ -48,6 +50,17 @@ def test_example_queries_are_titles_or_first_sentences(tmp_path, records, querie
         index.add(records)
         with client_of(index) as client:
             assert client.get("/api/stats").json()["examples"] == queries
+
+
+def test_corrupt_document_leaves_the_other_facts(index, monkeypatch):
+    def damaged(reader, rows=None):
+        raise DamagedIndexError("a document is corrupt", ["a document"])
+
+    monkeypatch.setattr(IndexReader, "documents", damaged)
+    with client_of(index) as client:
+        stats = client.get("/api/stats").json()
+    assert stats["examples"] == []
+    assert stats["documents"] == len(RECORDS)
 
 
 def test_example_queries_can_be_given(index):

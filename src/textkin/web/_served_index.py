@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator
 
+from textkin.exceptions import DamagedIndexError
 from textkin.explain import shortened
 from textkin.index import FieldValues, Index, IndexReader, RankingInfo
 from textkin.text import stop_word_set, tokenize
@@ -116,10 +117,14 @@ def example_queries(reader: IndexReader) -> list[str]:
     """Return titles and first sentences of documents of an index, as example queries.
 
     The documents are evenly spaced in the order of adding. Queries have at least two words that are
-    not stop words, and no operators.
+    not stop words, and no operators. A corrupt document must not make the page unusable, so there
+    are no queries then.
     """
     stop_words = stop_word_set(reader.info().term_stop_words or "smart")
-    documents = [*reader.documents(reader.sample(_SAMPLED))]
+    try:
+        documents = [*reader.documents(reader.sample(_SAMPLED))]
+    except DamagedIndexError:
+        return []
     step = -(-len(documents) // _EXAMPLES) or 1
     found: dict[str, None] = {}  # ordered, without duplicates
     for first in range(step):  # evenly spaced documents first
