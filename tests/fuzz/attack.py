@@ -107,10 +107,13 @@ def run_mutations(
 
 
 def inputs_of(target: Target, kept: list[bytes], seed: int) -> Iterator[bytes]:
-    """Yield the inputs of a run: the same ones on each machine, regardless of what they cause."""
+    """Yield the inputs of a run: the same ones on each machine, regardless of what they cause.
+
+    Kept inputs are not mutated, so that another one does not change the inputs of a seed.
+    """
     rng = Random()
-    pool = [*kept, *target.seeds()]
-    yield from list(pool)
+    pool = list(target.seeds())
+    yield from [*kept, *pool]
     first = len(pool)
     for number in count():
         rng.seed(f"{seed} {number}")  # a change of one input does not change the next ones
