@@ -26,7 +26,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -107,10 +107,13 @@ def run_mutations(
 
 
 def inputs_of(target: Target, kept: list[bytes], seed: int) -> Iterator[bytes]:
-    """Yield the inputs of a run: the same ones on each machine, regardless of what they cause."""
+    """Yield the inputs of a run: the same ones on each machine, regardless of what they cause.
+
+    Kept inputs are not mutated, so that another one does not change the inputs of a seed.
+    """
     rng = Random()
-    pool = [*kept, *target.seeds()]
-    yield from list(pool)
+    pool = list(target.seeds())
+    yield from [*kept, *pool]
     first = len(pool)
     for number in count():
         rng.seed(f"{seed} {number}")  # a change of one input does not change the next ones
@@ -124,6 +127,16 @@ def inputs_of(target: Target, kept: list[bytes], seed: int) -> Iterator[bytes]:
                 else:
                     pool[rng.randrange(first, len(pool))] = data
         yield data
+
+
+def digest_of(name: str, folder: Path, seed: int) -> str:
+    """Return the hash of the first inputs of a target."""
+    target = TARGETS[name](folder)
+    try:
+        found = list(islice(inputs_of(target, corpus_of(name), seed), 150))
+    finally:
+        target.close()
+    return hashlib.sha256(b"\0".join(found)).hexdigest()
 
 
 def run_coverage(

@@ -154,6 +154,7 @@ def test_packed_file_is_not_unpickled(tmp_path):
         read_packed(tmp_path / "odd.npz")
 
 
+@pytest.mark.slow  # loads the source; `test_quantization_error_is_at_most_half_a_step` is fast
 def test_quantized_vectors_rank_word_pairs_like_the_source(shared_data):
     rows = load_script("benchmarks/wordsim.py").measure(shared_data)
     assert [row["set"] for row in rows] == ["ws353", "men", "simlex999", "rw", "mturk771"]
