@@ -222,24 +222,10 @@ class Form(Enum):
 # Endings of the files that an option writes; a file without an ending, such as a pipe, is fine.
 _ENDINGS = {"--svg": (".svg", ""), "--html": (".html", ".htm", "")}
 # Endings of formats that results are not written in.
-_OTHER_FORMATS = frozenset(
-    [
-        ".xlsx",
-        ".xls",
-        ".ods",
-        ".parquet",
-        ".feather",
-        ".jsonl",
-        ".tsv",
-        ".html",
-        ".svg",
-        ".png",
-        ".pdf",
-        ".docx",
-        ".gz",
-        ".zip",
-    ]
-)
+_OTHER_FORMATS = {
+    *(".xlsx", ".xls", ".ods", ".docx", ".pdf", ".png", ".svg", ".html"),
+    *(".parquet", ".feather", ".jsonl", ".tsv", ".gz", ".zip"),
+}
 
 
 @dataclass(frozen=True, slots=True)
