@@ -435,8 +435,8 @@ class IndexReader:
         KeyError
             If no document has one of the IDs.
         LookupError
-            If the document has no score: it is not a candidate of the hybrid ranking, or the index
-            has no words.
+            If the document has no score: it has no vector of the model, or the index has no words.
+            A document that is not a candidate of a hybrid has the score 0, and parts that say so.
         EmptyDocumentError
             If the ranking uses transport, and the query or the document has no words to compare.
         """

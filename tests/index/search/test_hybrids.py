@@ -39,6 +39,17 @@ def pairs(hits):
 # ---------------------------------------------------------------- METHODS 18
 
 
+def test_page_beyond_the_candidates_is_noted(tmp_path):
+    ranking = WeightedSum({"bm25": 0.5, "tfidf": 0.5}, candidates=2)
+    with Index.create(tmp_path / "pages.kin") as index:
+        index.add([f"cats {n}" for n in range(9)])
+        first, later = (index.search("cats", 2, ranking=ranking, offset=at) for at in (0, 4))
+    assert len(first) == 2
+    assert later.ids == []
+    assert (first.notes, len(later.notes)) == ((), 1)
+    assert "ranked only its 2 candidates" in later.notes[0]
+
+
 def test_fusion_matches_the_reference(searcher):
     nothing = [np.nan] * 6
     by = WeightedSum({Given([10, 6, 2, *nothing]): 0.8, Given([0.2, 0.8, 0.4, *nothing]): 0.2})

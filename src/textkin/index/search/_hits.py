@@ -366,8 +366,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
             yield f"No document has the word{_listed(self.unknown_words)}."
         elif not found and not self.offset and self.query.words == {} and not self.ranking_notes:
             yield "No word of the query has a weight in this ranking."
-        if not self.offset or found:
-            yield from self.ranking_notes
+        yield from self.ranking_notes
 
     def _syntax_notes(self, found: bool) -> Iterator[str]:
         """Yield remarks about operators in the query, such as unknown fields."""

@@ -106,7 +106,7 @@ class WeightedSum(CombinedRanking):
         search accepts.
     candidates : int, default=1000
         Maximum number of candidates per ranking. Only candidates are ranked: a search for hits
-        beyond the candidates raises `ValueError`, unless there are no more documents.
+        beyond them finds nothing, and `Hits.notes` says so.
     pool : {"first", "union"}, default="first"
         Whether the candidates are the best documents of the first ranking, or the union of the
         best documents of all rankings. In both cases, all rankings score all candidates.
@@ -775,7 +775,7 @@ class RankFusionScorer(HybridScorer):
         pool, reciprocals = self._reciprocal_ranks(lists)
         scores = np.zeros(len(pool))
         for weight, column in zip(self._weights, reciprocals.T, strict=True):
-            scores += weight * column
+            scores += weight * np.nan_to_num(column)  # 0 where a part does not find a row
         full = any(len(ranked.rows) >= self._ranking.candidates for ranked in lists)
         ranked = _in_order(pool, scores, self._stats(len(pool), lists))
         return ranked, len(pool) if full else None
