@@ -8,12 +8,19 @@ if TYPE_CHECKING:
     from textkin.reading._document import (
         BadRow as BadRow,
         Document as Document,
+        FIELD_SEPARATOR as FIELD_SEPARATOR,
         Label as Label,
         Meter as Meter,
         Place as Place,
         Row as Row,
+        join_fields as join_fields,
     )
-    from textkin.reading._fields import Fields as Fields, TEXT_HINT as TEXT_HINT
+    from textkin.reading._fields import (
+        Fields as Fields,
+        TEXT_HINT as TEXT_HINT,
+        TextNames as TextNames,
+        text_names as text_names,
+    )
     from textkin.reading._folder import (
         Entry as Entry,
         Walk as Walk,
@@ -45,8 +52,17 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_document": ["BadRow", "Document", "Label", "Meter", "Place", "Row"],
-            "_fields": ["Fields", "TEXT_HINT"],
+            "_document": [
+                "BadRow",
+                "Document",
+                "FIELD_SEPARATOR",
+                "Label",
+                "Meter",
+                "Place",
+                "Row",
+                "join_fields",
+            ],
+            "_fields": ["Fields", "TEXT_HINT", "TextNames", "text_names"],
             "_folder": ["Entry", "Walk", "check_patterns"],
             "_formats": ["FileOptions", "file_lines", "file_rows"],
             "_items": ["Items", "make_items"],
