@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from textkin.reading._fields import (
         Fields as Fields,
+        TEXTS_HINT as TEXTS_HINT,
         TEXT_HINT as TEXT_HINT,
         TextNames as TextNames,
         text_names as text_names,
@@ -62,7 +63,7 @@ else:
                 "Row",
                 "join_fields",
             ],
-            "_fields": ["Fields", "TEXT_HINT", "TextNames", "text_names"],
+            "_fields": ["Fields", "TEXTS_HINT", "TEXT_HINT", "TextNames", "text_names"],
             "_folder": ["Entry", "Walk", "check_patterns"],
             "_formats": ["FileOptions", "file_lines", "file_rows"],
             "_items": ["Items", "make_items"],

@@ -78,7 +78,7 @@ class Document:
         label: Label = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> "Document":
-        """Make a document from several texts.
+        r"""Make a document from several texts.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Document:
         --------
         >>> document = Document.of_fields("a", {"title": "Cats", "body": "Cats purr."})
         >>> document.text
-        'Cats\\n\\nCats purr.'
+        'Cats\n\nCats purr.'
         >>> document.fields["title"]
         'Cats'
         """
@@ -102,7 +102,9 @@ class Document:
             raise TypeError(f"the fields must be a mapping; got {describe_value(fields)}")
         for name, text in fields.items():
             if not isinstance(text, str):
-                raise TypeError(f"the text of {name!r} must be a string; got {describe_value(text)}")
+                raise TypeError(
+                    f"the text of {name!r} must be a string; got {describe_value(text)}"
+                )
         return cls(id, join_fields(fields.values()), label, metadata or {}, dict(fields))
 
     def __post_init__(self) -> None:

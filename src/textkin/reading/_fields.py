@@ -12,12 +12,14 @@ from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.reading._document import Document, Label, Row
 from textkin.reading._encoding import UnreadableError
 
-__all__ = ["TEXT_HINT", "Fields", "TextNames", "guess_delimiter", "text_names"]
+__all__ = ["TEXTS_HINT", "TEXT_HINT", "Fields", "TextNames", "guess_delimiter", "text_names"]
 
 TextNames: TypeAlias = str | Sequence[str] | None
 """Field with the text of a document; several fields; or None for the field "text"."""
 
 TEXT_HINT = "pass the name of the field with the text, such as `text='body'`"
+
+TEXTS_HINT = "pass the names of the fields with the text, such as `text=['title', 'body']`"
 
 _LISTED = 12
 _DELIMITERS = "\t;|,"  # the comma is last, because it may be part of a name
@@ -130,10 +132,10 @@ def text_names(text: object, name: str = "text") -> tuple[str, ...]:
     for one in names:
         if not isinstance(one, str):
             raise ParameterTypeError(name, expected, f"{describe_value(one)} in the list")
-        if not one or one in _TAKEN or len(names) > len(set(names)):
+        if not one or not one.isprintable() or one in _TAKEN or len(names) > len(set(names)):
             raise ParameterError(
                 name,
-                f"{expected}, none of which is empty or one of {', '.join(map(repr, _TAKEN))}",
+                f"{expected}, printable and none of {', '.join(map(repr, _TAKEN))}",
                 abbreviate(text, 60),
                 "Rename the field, and name each field once.",
             )
@@ -153,7 +155,7 @@ def _texts_of(record: Mapping[Any, Any], names: tuple[str, ...], fixed: bool) ->
         unknown = " or ".join(map(repr, missing))
         raise UnreadableError(
             f"there is no field {unknown}; there {_list_fields(record)};",
-            "pass the names of the fields with the text, such as `text=['title', 'body']`",
+            TEXTS_HINT,
         )
     there = [name for name in names if to_plain(record.get(name)) is not None]
     if not there:

@@ -138,14 +138,17 @@ class Documents(Iterable[Document]):
         return self._source.total()
 
     def __iter__(self) -> Iterator[Document]:
-        return self.reading(None)
+        return self._reading(None)
 
-    def reading(self, text: tuple[str, ...] | None) -> Iterator[Document]:
+    def _reading(self, text: tuple[str, ...] | None) -> Iterator[Document]:
         """Iterate over the documents with these text fields, unless `read` was passed others."""
-        fields = self._fields
-        if text is not None and fields.text is None:
-            fields = replace(fields, text=text)
-        return (document for _, document in self._begin(fields))
+        return (document for _, document in self._begin(self._fields_with(text)))
+
+    def _fields_with(self, text: tuple[str, ...] | None) -> Fields:
+        """Return the fields of records with these text fields, unless `read` was passed others."""
+        if text is None or self._fields.text is not None:
+            return self._fields
+        return replace(self._fields, text=text)
 
     def placed(self) -> Iterator[tuple[Place, Document]]:
         """Iterate over pairs of a position and a document.

@@ -16,6 +16,7 @@ from textkin import _core
 from textkin._base import Int64Array, abbreviate
 from textkin.index.store._schema import Content, content_of
 from textkin.index.store._settings import AnalyzerSettings
+from textkin.index.store._text_fields import TextFields, count_words
 from textkin.reading import (
     Documents,
     Entry,
@@ -45,7 +46,8 @@ class CountedFiles:
     Attributes
     ----------
     columns : tuple of list of str
-        Stored fields of the documents, in the order of `Content`: IDs, labels, metadata, texts.
+        Stored parts of the documents, in the order of `Content`: IDs, labels, metadata, texts, and
+        lengths of text fields.
         Lists of strings are pickled ten times as fast as tuples of strings.
     digests : list of bytes
         Digest of each document.
@@ -118,6 +120,8 @@ class CountFiles:
     ----------
     analyzer : AnalyzerSettings
         Analyzer settings of the index.
+    text_fields : TextFields or None
+        Text fields of the index.
     options : FileOptions
         Options for reading files.
     fields, errors, split : object
@@ -125,6 +129,7 @@ class CountFiles:
     """
 
     analyzer: AnalyzerSettings
+    text_fields: TextFields | None
     options: FileOptions
     fields: Any
     errors: Any
@@ -149,7 +154,7 @@ class CountFiles:
                 if document is None:
                     break
                 id = document.id
-                contents.append(content_of(document))
+                contents.append(content_of(document, self.text_fields))
                 size += len(document.text)
                 if size > _MOST_CHARACTERS:
                     raise MemoryError(
@@ -163,7 +168,7 @@ class CountFiles:
                     break
                 return RejectedDocument(len(contents), id, str(error))
         reader = self.analyzer.reader(_core.WordTable())
-        counts, lengths = reader.read([one.text for one in contents]).count(1).packed()
+        counts, lengths = count_words(reader, contents, self.text_fields, 1)
         assert documents.skipped is not None
         return CountedFiles(
             tuple([one[at] for one in contents] for at in range(len(Content._fields))),
@@ -196,11 +201,19 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
     return list(_blocks(entries))
 
 
-def file_counter(documents: Documents, analyzer: AnalyzerSettings) -> CountFiles:
+def file_counter(
+    documents: Documents, analyzer: AnalyzerSettings, text_fields: TextFields | None
+) -> CountFiles:
     """Return the function that reads and counts the files of `textkin.read`."""
     options: Any = documents._source
+    names = None if text_fields is None else text_fields.names
     return CountFiles(
-        analyzer, options.options, documents._fields, documents._errors, documents._split
+        analyzer,
+        text_fields,
+        options.options,
+        documents._fields_with(names),
+        documents._errors,
+        documents._split,
     )
 
 
