@@ -204,9 +204,9 @@ def pack_counts(indptr: Int64Array, words: Int32Array, counts: Int64Array) -> li
 
     The inverse is `_core.unpack_counts`, which describes the encoding.
     """
-    gaps: Int64Array = np.diff(words.astype(np.int64), prepend=-1) - 1
-    begins = indptr[:-1][np.diff(indptr) > 0]
-    gaps[begins] = words[begins]
+    before = np.roll(words, 1).astype(np.int64)
+    before[indptr[:-1][np.diff(indptr) > 0]] = -1  # at the start of a row
+    gaps = words - before - 1
     repeated = counts > 1
     slots = np.arange(len(words)) + np.cumsum(repeated) - repeated
     values = np.zeros(len(words) + int(repeated.sum()), np.int64)
