@@ -603,7 +603,7 @@ def _check_fields(
 
 def _describe_fields(weights: dict[str, int]) -> str:
     """Return the names of text fields with their weights."""
-    return "text fields " + ", ".join(
+    return "text fields " + " and ".join(
         one_line([name]) if weight == 1 else f"{one_line([name])} (weight {weight:,})"
         for name, weight in weights.items()
     )

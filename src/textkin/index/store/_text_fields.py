@@ -39,7 +39,8 @@ TextWeights: TypeAlias = str | Sequence[str] | Mapping[str, int] | None
 
 NO_FIELDS = "null"  # stored field lengths of a document with a single text
 SETTING = "text_fields"  # name in the catalog
-_WEIGHT = integer(1, 1000)
+_MOST_WEIGHT = 1000
+_WEIGHT = integer(1, _MOST_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,9 @@ def text_fields_of(text: TextWeights) -> TextFields | None:
     for name, weight in text.items():
         if not _WEIGHT.accepts(weight):
             raise ParameterError(
-                f"text[{name!r}]",
-                _WEIGHT.expected,
-                abbreviate(weight, 40),
+                "text",
+                f"names with integer weights from 1 to {_MOST_WEIGHT:,}",
+                f"{abbreviate(weight, 40)} for {name!r}",
                 "Omit a field to ignore it; for a ratio of 2.5 to 1, use the weights 5 and 2.",
             )
     return TextFields(names, tuple(map(int, text.values())))
