@@ -804,9 +804,11 @@ class Hit:
 
     @property
     def fields(self) -> dict[str, int]:
-        """Number of words in each text field that match the query, as snippets mark them.
+        """Number of words in each text field that match the query, as the index counts them.
 
-        Fields without such words are omitted. Empty in an index without text fields.
+        For a ranking by transport or by a model, words that occur in both the query and the
+        document match. Fields without such words are omitted. Empty in an index without text
+        fields.
         """
         return self._hits._matches(self._place)
 

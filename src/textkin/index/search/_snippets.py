@@ -147,15 +147,17 @@ class Snippets:
         return _cut(_Line(shown), matches, wanted.weights, width, before=before, after=after)
 
     def count(self, text: str, weights: Mapping[str, float], terms: TermSpace | None = None) -> int:
-        """Return the number of words of a text that a snippet would mark.
+        """Return the number of words or n-grams of a text that match, as the index counts them.
 
         Parameters
         ----------
         text, weights, terms
-            As for `find`.
+            As for `find`; the whole text is read.
         """
         wanted = _Wanted({word: w for word, w in weights.items() if w > 0}, terms)
-        return len(self._matches(text[:_LONGEST], wanted)) if wanted.weights else 0
+        if not wanted.weights:
+            return 0
+        return sum(word in wanted.weights for word in wanted.named(self._words(text)))
 
     def forms(self, words: Sequence[str]) -> list[list[str]]:
         """Return the indexed forms of each word; for a stop word, an empty list."""
@@ -196,9 +198,12 @@ class Snippets:
         return slice(blocks[max(best - 1, 0)].start, last.stop)
 
     def _words_in(self, text: str, wanted: "_Wanted") -> dict[str, None]:
-        with self._mutex:
-            words = self._reader(self._reading.ngram_range).words(text)
+        words = self._words(text)
         return {word: None for word in wanted.named(words) if word in wanted.weights}
+
+    def _words(self, text: str) -> list[str]:
+        with self._mutex:
+            return self._reader(self._reading.ngram_range).words(text)
 
     def _matches(self, shown: str, wanted: "_Wanted", breaks: Sequence[int] = ()) -> list[_Match]:
         """Return the matches of query words in the order of the text.

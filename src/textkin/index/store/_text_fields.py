@@ -17,7 +17,7 @@ import numpy as np
 from textkin._base import Int32Array, Int64Array, abbreviate, hinted, integer
 from textkin.exceptions import DamagedIndexError, ParameterError
 from textkin.index.store._catalog import CATALOG, Catalog
-from textkin.reading import FIELD_SEPARATOR, Document, text_names
+from textkin.reading import FIELD_SEPARATOR, Document, join_fields, text_names
 from textkin.text import TermReader
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ TextWeights: TypeAlias = str | Sequence[str] | Mapping[str, int] | None
 
 NO_FIELDS = "null"  # stored field lengths of a document with a single text
 SETTING = "text_fields"  # name in the catalog
+_MOST_FIELDS = 100
 _MOST_WEIGHT = 1000
 _WEIGHT = integer(1, _MOST_WEIGHT)
 
@@ -81,9 +82,8 @@ class TextFields:
                 f"{', '.join(map(repr, other))};",
                 self.hint,
             )
-        fields = {name: document.fields.get(name, "") for name in self.names}
-        text = Document.of_fields(document.id, fields).text
-        return text, json.dumps([len(field) for field in fields.values()], separators=(",", ":"))
+        texts = [document.fields.get(name, "") for name in self.names]
+        return join_fields(texts), json.dumps([*map(len, texts)], separators=(",", ":"))
 
     def split(self, text: str, lengths: str) -> dict[str, str]:
         """Return the fields of a stored text.
@@ -134,10 +134,11 @@ def text_fields_of(text: TextWeights) -> TextFields | None:
     """Validate the parameter `text` of `Index.create`."""
     if text is None:
         return None
+    names = text_names(list(text) if isinstance(text, Mapping) else text)
+    if len(names) > _MOST_FIELDS:
+        raise ParameterError("text", f"at most {_MOST_FIELDS} fields", str(len(names)))
     if not isinstance(text, Mapping):
-        names = text_names(text)
         return TextFields(names, (1,) * len(names))
-    names = text_names(list(text))
     for name, weight in text.items():
         if not _WEIGHT.accepts(weight):
             raise ParameterError(
@@ -186,18 +187,23 @@ def count_words(
         for text in fields.split(content.text, content.field_lengths).values()
     ]
     ids, starts = reader.read(texts).arrays()
-    sizes = np.diff(starts)
-    documents = np.repeat(np.arange(len(texts)) // len(fields.names), sizes)
-    weights = np.repeat(np.tile(np.array(fields.weights, np.int64), len(contents)), sizes)
-    lengths = np.bincount(documents, weights, len(contents)).astype(np.int64)
-    order = np.lexsort((ids, documents))
-    documents, words, weights = documents[order], ids[order], weights[order]
-    first = np.ones(len(words), np.bool_)
-    first[1:] = (np.diff(words) != 0) | (np.diff(documents) != 0)
-    begins = np.flatnonzero(first)
+    # One number for each token: document, word, and field. They fit into 63 bits: at most 100
+    # fields, 2^31 words, and less than 2^25 documents, because their texts fit into a block.
+    field_bits = (len(fields.names) - 1).bit_length()
+    bits = field_bits + len(reader.terms).bit_length()
+    rows, columns = np.divmod(np.arange(len(texts)), len(fields.names))
+    keys = np.repeat(rows << bits | columns, np.diff(starts))
+    keys |= ids.astype(np.int64) << field_bits
+    keys.sort()
+    weights = np.array(fields.weights, np.int64)[keys & (1 << field_bits) - 1]
+    keys >>= field_bits
+    begins = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.add.reduceat(weights, begins) if len(begins) else weights
-    indptr = np.searchsorted(documents[begins], np.arange(len(contents) + 1))
-    return pack_counts(indptr.astype(np.int64), words[begins], counts), lengths
+    found = keys[begins]
+    words = (found & (1 << bits - field_bits) - 1).astype(np.int32)
+    indptr = np.searchsorted(found >> bits - field_bits, np.arange(len(contents) + 1))
+    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return pack_counts(indptr.astype(np.int64), words, counts), np.diff(sums[indptr])
 
 
 def pack_counts(indptr: Int64Array, words: Int32Array, counts: Int64Array) -> list[bytes]:
