@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
-from textkin._base import abbreviate, format_count, hinted
+from textkin._base import abbreviate, format_count, hinted, without_hint
 from textkin.exceptions import AddError, IndexWarning, ParameterError
 from textkin.index.store._counted_files import (
     CountedFiles,
@@ -306,11 +306,10 @@ class _Ingestion:
                 id = document.id
                 content = content_of(document, self.session.text_fields)
             except (TypeError, ValueError) as error:
-                reason, hint = str(error), getattr(error, "hint", "")
+                hint = getattr(error, "hint", "")
                 if self.session.text_fields is not None:  # its names cannot be changed
-                    there = self.session.text_fields.hint
-                    reason, hint = (said.replace(TEXTS_HINT, there) for said in (reason, hint))
-                raise self._error(row, id, reason, hint) from error
+                    hint = hint.replace(TEXTS_HINT, self.session.text_fields.hint)
+                raise self._error(row, id, without_hint(error), hint) from error
             if self.seen is not None:
                 self.seen.add(content.id)
             yield content
@@ -365,7 +364,7 @@ class _Ingestion:
             id,
             self.kept,
             self.last_id,
-            hint=hint,
+            hint=f"{hint[0].upper()}{hint[1:].rstrip('.')}." if hint else "",
         )
 
     def _kept_message(self) -> str:
