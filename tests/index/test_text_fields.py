@@ -375,7 +375,7 @@ def test_hits_say_which_fields_match(pets: Index) -> None:
         "               Kittens sleep. Cats sleep too.",
         "               matches: title 1, body 1",
     ]
-    assert "matches: title 1, body 1" in hits.to_html()
+    assert "title Cats purr · year 2015 · matches: title 1, body 1" in hits.to_html()
     assert hits[0].title == "Cats purr"
 
 
@@ -383,6 +383,11 @@ def test_snippet_shows_the_title_only_if_nothing_else_matches(pets: Index) -> No
     (hit,) = pets.search("running")
     assert hit.snippet(marks=("[", "]")) == "[Running] dogs"
     assert pets.search("purr")[0].snippet() == "Cats purr Kittens sleep. Cats sleep too."
+    cats = pets.search("cats")
+    assert cats[0].snippet() == "Kittens sleep. Cats sleep too."
+    pieces = cats.pieces(0)  # for pages that show no heading
+    assert "".join(piece.text for piece in pieces) == "Cats purr Kittens sleep. Cats sleep too."
+    assert [piece.text for piece in pieces if piece.matched] == ["Cats", "Cats"]
 
 
 def test_explanation_lists_the_fields_of_each_word(pets: Index) -> None:

@@ -408,24 +408,30 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         list of Piece
             Pieces, each with its text and a flag for matches.
         """
-        fields = self._shown_fields(self._document(self[i]._place).fields)
+        return self._pieces(self[i].document, width, [*self[i].document.fields.values()])
+
+    def _snippet(self, place: int, width: int) -> list[Piece]:
+        """Return the snippet of a hit whose title is shown above it."""
+        document = self._document(place)
+        return self._pieces(document, width, self._without_title(document.fields))
+
+    def _pieces(self, document: Document, width: int, texts: Sequence[str]) -> list[Piece]:
+        """Return a passage of a document from the texts of its fields, if it has fields."""
         snippets = Snippets.of(self._state)
-        if not fields:
-            return snippets.find(self[i].text, self._snippet_words, width, self._terms)
+        if not document.fields:
+            return snippets.find(document.text, self._snippet_words, width, self._terms)
+        fields = [*filter(None, texts)]
         ends = [*accumulate(len(text) + len(FIELD_SEPARATOR) for text in fields)]
         text = join_fields(fields)
         return snippets.find(text, self._snippet_words, width, self._terms, ends[:-1])
 
-    def _shown_fields(self, fields: Mapping[str, str]) -> list[str]:
-        """Return the texts for a snippet: without the title if the others have matching words.
-
-        The title is shown above the snippet.
-        """
+    def _without_title(self, fields: Mapping[str, str]) -> list[str]:
+        """Return the texts of fields, without the title if the others have matching words."""
         others = [text for name, text in fields.items() if text and name != _TITLE]
         snippets = Snippets.of(self._state)
         if any(snippets.count(text, self._snippet_words, self._terms) for text in others):
             return others
-        return [*filter(None, fields.values())]
+        return [*fields.values()]
 
     # ------------------------------------------------------------------ next page and feedback
 
@@ -858,7 +864,7 @@ class Hit:
             One line of whole words, with white space collapsed and control characters replaced. An
             ellipsis marks omitted text. The snippet of an empty text is empty.
         """
-        return marked(self._hits.pieces(self._place, width), marks, escape)
+        return marked(self._hits._snippet(self._place, width), marks, escape)
 
     def explain(self) -> Explanation:
         """Explain the score as a sum of parts."""

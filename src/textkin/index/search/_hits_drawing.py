@@ -129,7 +129,8 @@ def _item(hit: "Hit", ascending: bool, explained: bool, limit: int) -> Iterator[
     snippet = hit.snippet(marks=("<mark>", "</mark>"), escape=_escaped)
     if snippet:
         yield f'<p dir="auto">{snippet}</p>'
-    facts = [f"label {hit.label}"] if hit.label is not None else []
+    facts = [f"title {hit.title}"] if hit.document.fields and hit.title else []
+    facts += [f"label {hit.label}"] if hit.label is not None else []
     facts += [f"{name} {value}" for name, value in hit.metadata.items()]
     facts += [_matches(hit)] if hit.fields else []
     if facts:
