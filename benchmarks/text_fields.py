@@ -3,7 +3,7 @@
 The documents of the shared collections have a title and a body; a body that begins with its title
 (CRAN) is used without it. Weight 1 is BM25 of title and body as one text. Each weight is measured
 with the default `k1` of 1.5, and with `k1` multiplied by the ratio of the mean weighted length to
-the mean length, as the authors of BM25F advise::
+the mean length::
 
     python benchmarks/text_fields.py
 

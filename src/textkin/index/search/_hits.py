@@ -842,10 +842,10 @@ class Hit:
     ) -> str:
         """Return the passage of the text with the most words of the query.
 
-        Words match as the index counts them, and rare words count more. If the document has a text
-        field "title", which is shown as its heading, the passage is from the other fields, unless
-        only the title matches. For a ranking by transport
-        or by a model, words that occur in both the query and the document are marked.
+        Words match as the index counts them, and rare words count more. For a ranking by transport
+        or by a model, words that occur in both the query and the document are marked. If the
+        document has a text field "title", which `heading` has, the passage is from the other
+        fields, unless only the title matches.
 
         Parameters
         ----------
