@@ -175,6 +175,136 @@ def test_create_sets_text_settings(run, here, capsys):
     assert (found["normalizer"], found["documents"], found["vectors"]) == ("wordnet", 0, "built-in")
 
 
+def pets(here):
+    """Write documents with a title and a body."""
+    (here / "pets.jsonl").write_text(
+        '{"id": "a", "title": "Cats purr", "body": "A tune"}\n'
+        '{"id": "b", "title": null, "body": "Dogs bark at cats"}\n'
+    )
+
+
+def test_text_fields_of_a_new_index(run, here, capsys):
+    pets(here)
+    told = run("create", "p.kin", "--text", "title=3", "--text", "body")
+    assert told.startswith("created p.kin: text fields title (weight 3) and body, lower case, ")
+    assert run("add", "p.kin", "pets.jsonl") == "2 added; p.kin has 2 documents\n"
+    again = ("add", "p.kin", "pets.jsonl", "--text", "body", "--text")
+    assert run(*again, "title") == "2 unchanged; p.kin has 2 documents\n"
+    assert run(*again, "title=3") == "2 unchanged; p.kin has 2 documents\n"
+    assert "texts     text fields title (weight 3) and body, lower case" in run("info", "p.kin")
+    assert json.loads(run("info", "p.kin", "--json"))["text_fields"] == {"title": 3, "body": 1}
+    assert json.loads(run("get", "p.kin", "a", "--json")) == {
+        "id": "a",
+        "title": "Cats purr",
+        "body": "A tune",
+    }
+    assert run("get", "p.kin", "a").endswith("\n\nCats purr\n\nA tune\n")
+    (here / "copied.jsonl").write_text(run("list", "p.kin", "--json"))
+    assert run("add", "p.kin", "copied.jsonl") == "2 unchanged; p.kin has 2 documents\n"
+
+
+def test_several_text_options_index_every_field(run, here, capsys):
+    pets(here)
+    assert main(["index", "add", "p.kin", "pets.jsonl", "--text", "title", "--text", "body"]) == 0
+    assert capsys.readouterr().err == (
+        "textkin: note: p.kin did not exist; created it with default settings and the text fields "
+        "title and body.\n"
+    )
+    with Index.open("p.kin") as index:
+        assert index.info().text_fields == {"title": 1, "body": 1}
+        assert index.search("purr").ids == index.search("tune").ids == ["a"]
+        assert index["b"].fields == {"title": "", "body": "Dogs bark at cats"}
+    assert main(["index", "add", "q.kin", "pets.jsonl", "--text", "body", "--text", "ttle=2"]) == 0
+    assert "note: no document has a text in the field 'ttle'.\n" in capsys.readouterr().err
+    run("add", "r.kin", "pets.jsonl", "--text", "body")  # one field: as metadata otherwise
+    with Index.open("r.kin") as index:
+        assert (index["a"].text, index["a"].metadata) == ("A tune", {"title": "Cats purr"})
+
+
+def test_search_shows_the_fields_that_match(run, here, capsys):
+    pets(here)
+    run("add", "p.kin", "pets.jsonl", "--text", "title=3", "--text", "body")
+    capsys.readouterr()
+    assert main(["search", "p.kin", "cats"]) == 0
+    assert [line.split("  ")[-1].strip() for line in capsys.readouterr().out.splitlines()] == [
+        "a",
+        "Cats purr",
+        "Cats purr A tune",
+        "matches: title 1",
+        "b",
+        "Dogs bark at cats",
+        "matches: body 1",
+    ]
+    assert main(["search", "p.kin", "title:cats", "--json"]) == 0
+    (hit,) = json.loads(capsys.readouterr().out)["hits"]
+    assert (hit["id"], hit["fields"]) == ("a", {"title": 1})
+    assert main(["search", "p.kin", "title:>=5"]) == 2
+    assert "a word or phrase after the prefix of the text field 'title'" in capsys.readouterr().err
+
+
+def test_other_commands_join_several_text_fields(here, capsys):
+    (here / "pairs.csv").write_text("head,body\nCats,purr\nCats purr,\nCats,bark\n")
+    assert main(["duplicates", "pairs.csv", "--text", "head", "--text", "body"]) == 0
+    assert "1 group of duplicates" in capsys.readouterr().err
+    assert main(["duplicates", "pairs.csv", "--text", "head", "--text", "tail"]) == 2
+    assert "there is no field 'tail'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["title=2", "body"], "which has the text fields title (weight 3) and body; got title=2"),
+        (["title"], "Omit --text, or create another index: textkin index create PATH --text title"),
+        (["title", "body", "year"], "--text must agree with p.kin"),
+        (["body", "body"], "--text must name each field once; got 'body' twice"),
+        (["body=2.5", "title"], "--text must be FIELD, or FIELD=WEIGHT with an integer"),
+        (["=2"], "--text must be FIELD, or FIELD=WEIGHT"),
+        (["body=", "title"], "--text must be FIELD, or FIELD=WEIGHT"),
+    ],
+)
+def test_text_options_must_agree_with_the_index(run, here, capsys, given, message):
+    pets(here)
+    run("create", "p.kin", "--text", "title=3", "--text", "body")
+    options = [option for one in given for option in ("--text", one)]
+    assert main(["index", "add", "p.kin", "pets.jsonl", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert ids() == []
+
+
+@pytest.mark.parametrize("given", [["title", "body"], ["body=3"], ["text=1", "body"]])
+def test_plain_index_takes_one_text_option(run, here, capsys, given):
+    pets(here)
+    run("create", "p.kin")
+    options = [option for one in given for option in ("--text", one)]
+    assert main(["index", "add", "p.kin", "pets.jsonl", *options]) == 2
+    assert (
+        "--text must agree with p.kin, which was created without text fields; got "
+        f"{', '.join(given)}. Pass one --text without a weight, or create another index: textkin "
+        f"index create PATH {' '.join(options)}"
+    ) in capsys.readouterr().err
+    assert ids() == []
+
+
+@pytest.mark.parametrize("weight", ["0", "1001"])
+def test_weight_out_of_range_creates_no_index(run, here, capsys, weight):
+    pets(here)
+    for command in ("create", "p.kin"), ("add", "p.kin", "pets.jsonl"):
+        assert main(["index", *command, "--text", f"body={weight}"]) == 2
+        told = capsys.readouterr().err
+        assert f"--text must be names with integer weights from 1 to 1,000; got {weight}" in told
+    assert not (here / "p.kin").exists()
+
+
+def test_files_without_the_text_fields_are_rejected(run, here, capsys):
+    run("create", "p.kin", "--text", "title", "--text", "body")
+    assert main(["index", "add", "p.kin", "docs"]) == 2
+    told = capsys.readouterr().err
+    assert "the document has one text, and the index has the text fields 'title' and 'body'" in told
+    assert "read with --text title --text body" in told
+    assert main(["index", "add", "p.kin", "records.jsonl"]) == 2
+    assert "there is no field 'title' or 'body'" in capsys.readouterr().err
+
+
 def test_create_with_a_language(run):
     pytest.importorskip("Stemmer")
     told = run("create", "p.kin", "--normalizer", "stem", "--language", "german")

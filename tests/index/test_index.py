@@ -409,10 +409,11 @@ def test_ids_of_an_index_and_of_hits_are_attributes(tmp_path):
 def test_add_without_a_text_field_names_a_remedy_that_works(tmp_path):
     records = [{"id": "a", "body": "Cats purr"}]
     with Index.create(tmp_path / "index.kin", language=None) as index:
-        with pytest.raises(AddError, match=r"pass `textkin.read\(documents, text='body'\)`"):
+        with pytest.raises(AddError, match="such as `text='body'`"):
             index.add(records)
-        index.add(read(records, text="body"))
-        assert index["a"].text == "Cats purr"
+        index.add(records, text="body")
+        index.add(read([{"id": "b", "body": "Dogs bark"}], text="body"))
+        assert [document.text for document in index] == ["Cats purr", "Dogs bark"]
 
 
 def test_a_mapping_called_metadata_is_the_metadata(tmp_path):

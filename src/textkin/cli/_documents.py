@@ -43,8 +43,8 @@ class Reading:
 
     Attributes
     ----------
-    text : str or None
-        Field with the text.
+    text : tuple of str
+        Fields with the text; empty for the default.
     id : str, False or None
         Field with the ID. If False, documents have no ID field.
     label : str, False or None
@@ -59,7 +59,7 @@ class Reading:
         If True, skip unreadable files and records.
     """
 
-    text: str | None = None
+    text: tuple[str, ...] = ()
     id: str | bool | None = None
     label: str | bool | None = False
     pattern: tuple[str, ...] = ()
@@ -74,6 +74,7 @@ class Reading:
     def of(
         cls,
         *,
+        text: list[str] | None = None,
         id: str | None = None,
         no_id: bool = False,
         pattern: list[str] | None = None,
@@ -82,13 +83,18 @@ class Reading:
         """Create the options from the values of command-line options."""
         if no_id and id is not None:
             raise ValueError("--id and --no-id must not be combined. Pass one of them.")
-        return cls(id=False if no_id else id, pattern=tuple(pattern or ()), **options)
+        return cls(
+            text=tuple(text or ()),
+            id=False if no_id else id,
+            pattern=tuple(pattern or ()),
+            **options,
+        )
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments for `textkin.read`, except the pattern."""
         limit = {} if self.max_bytes is None else {"max_bytes": self.max_bytes}
         return {
-            "text": self.text,
+            "text": (self.text[0] if len(self.text) == 1 else self.text) or None,
             "id": self.id,
             "label": self.label,
             "errors": "skip" if self.skip_errors else "raise",

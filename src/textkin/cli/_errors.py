@@ -87,6 +87,7 @@ _CODE = {
     "index.embed(name)": "index.embed",
     "index.similar(id)": "textkin similar",
     "Index.create(path)": "textkin index create",
+    "Index.create(path, text=...)": "textkin index create --text FIELD",
     "errors='skip'": "--skip-errors",
     "id in index": "textkin index list",
     "id=False": "--no-id",
@@ -196,6 +197,8 @@ def reword_hints(text: str, option: Callable[[str], str | None] | None = None) -
         if keyword is None or name is None:
             return found[0]
         value = keyword[2]
+        if value and value.startswith("["):  # a list: the option is repeated
+            return " ".join(f"{name} {item}" for item in re.findall(r"'([^']*)'", value))
         return f"{name} {value.strip(chr(39))}" if value else name
 
     return _CODE_IN_TEXT.sub(typed, text)

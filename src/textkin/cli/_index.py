@@ -3,6 +3,8 @@
 import json as json_module
 import re
 import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -26,8 +28,8 @@ from textkin.cli._options import (
     SkipErrorsOption,
     SourcesArgument,
     SplitOption,
-    TextOption,
     TimeoutOption,
+    WeightedTextOption,
     check_jobs,
     load_vectors,
     open_index,
@@ -104,6 +106,7 @@ def create(
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="Folder of the new index; must not exist.")
     ],
+    text: WeightedTextOption = None,
     stop_words: Annotated[
         str | None,
         typer.Option(
@@ -139,6 +142,7 @@ def create(
         from textkin.index import Index
 
         settings: dict[str, Any] = {
+            "text": _weights(text) if text else None,
             "stop_words": stop_words_of(stop_words),
             "normalizer": _normalizer(normalizer, language),
             "lowercase": not keep_case,
@@ -160,7 +164,7 @@ def create(
 def add(
     index: IndexArgument,
     sources: Annotated[list[Path], SourcesArgument],
-    text: TextOption = None,
+    text: WeightedTextOption = None,
     id: IdOption = None,
     label: Annotated[
         str | None, typer.Option(metavar="FIELD", help="Field with the label (default: label).")
@@ -189,13 +193,15 @@ def add(
     """Add documents, and update documents with existing IDs.
 
     Unchanged documents are skipped, so adding a folder again is fast. If the index does not
-    exist, it is created with default settings; `textkin index create` has other settings.
+    exist, it is created with default settings; `textkin index create` has other settings. Several
+    --text, or weights, are the text fields of a new index; an existing one has its own.
     """
     check_jobs(jobs)
+    weights = _weights(text or [])
     if label is not None and no_label:
         raise ValueError("--label and --no-label must not be combined. Pass one of them.")
     reading = Reading.of(
-        text=text,
+        text=[*weights],
         id=id,
         no_id=no_id,
         label=False if no_label else label,
@@ -212,13 +218,19 @@ def add(
     with reword_errors(), stream_bar("Adding", "documents") as (read, made):
         there = index.is_symlink() or (index.exists() and not _is_empty_folder(index))
         opened = Index.open(index, timeout=timeout) if there else None
-        found = Sources(sources, reading, progress=read)
-        documents = iter(found)
+        own = None if opened is None else opened.info().text_fields
+        if own is not None:
+            _check_fields(index, text or [], weights, own)
+        fields = _fields_of_new(text or [], weights) if own is None else own
+        found = Sources(sources, replace(reading, text=(*fields,) or reading.text), progress=read)
+        empty = dict.fromkeys(fields if own is None else ())
+        documents = _tell_fields(found, empty)
         # If the first document is unreadable, no index is created.
         first: list[Document] = [document for document in (next(documents, None),) if document]
         if opened is None:
-            opened = Index.create(index, timeout=timeout)
-            note(f"{index} did not exist; created it with default settings.")
+            opened = Index.create(index, text=fields or None, timeout=timeout)
+            chosen = f" and the {_describe_fields(fields)}" if fields else ""
+            note(f"{index} did not exist; created it with default settings{chosen}.")
         with opened:
             write = opened.mirror if mirror else opened.update
             changes = write(chain(first, documents), n_jobs=jobs, progress=made)
@@ -229,6 +241,8 @@ def add(
             f"most texts seem to have the language {facts.likely_language}, and {index} has "
             f"{facts.language}. Create it with --language {facts.likely_language} for its stems."
         )
+    for name in empty:
+        note(f"no document has a text in the field {one_line([name])!r}.")
     note_skipped(found.skipped)
     if json:
         skipped = found.skipped
@@ -548,6 +562,62 @@ def copy(
     )
 
 
+def _weights(given: list[str]) -> dict[str, int]:
+    """Return the weight of each field of --text."""
+    weights: dict[str, int] = {}
+    for one in given:
+        name, _, weight = one.rpartition("=") if "=" in one else (one, "", "1")
+        if not name or not (weight.isascii() and weight.isdigit()):
+            raise ValueError(
+                f"--text must be FIELD, or FIELD=WEIGHT with an integer as the weight; got {one!r}."
+            )
+        if name in weights:
+            raise ValueError(f"--text must name each field once; got {name!r} twice.")
+        weights[name] = int(weight)
+    return weights
+
+
+def _fields_of_new(given: list[str], weights: dict[str, int]) -> dict[str, int]:
+    """Return the text fields of a new index: none for a single --text without a weight."""
+    return weights if len(given) > 1 or any("=" in one for one in given) else {}
+
+
+def _check_fields(
+    index: Path, given: list[str], weights: dict[str, int], own: dict[str, int]
+) -> None:
+    """Raise an error if --text disagrees with the text fields of an existing index."""
+    wanted = weights if own else _fields_of_new(given, weights)
+    bare = {name for name in weights if name in given}  # without a weight
+    same = wanted.keys() == own.keys() and all(
+        name in bare or weight == own[name] for name, weight in wanted.items()
+    )
+    if not wanted or same:
+        return
+    has = f"has the {_describe_fields(own)}" if own else "was created without text fields"
+    options = " ".join(f"--text {one}" for one in given)
+    fix = "Omit --text" if own else "Pass one --text without a weight"
+    raise ValueError(
+        f"--text must agree with {index}, which {has}; got {', '.join(given)}. {fix}, or create "
+        f"another index: textkin index create PATH {options}"
+    )
+
+
+def _describe_fields(weights: dict[str, int]) -> str:
+    """Return the names of text fields with their weights."""
+    return "text fields " + " and ".join(
+        one_line([name]) if weight == 1 else f"{one_line([name])} (weight {weight:,})"
+        for name, weight in weights.items()
+    )
+
+
+def _tell_fields(documents: "Iterable[Document]", empty: dict[str, None]) -> "Iterator[Document]":
+    """Yield the documents; remove the fields in which one has a text."""
+    for document in documents:
+        for name in [name for name in empty if document.fields.get(name)]:
+            del empty[name]
+        yield document
+
+
 def _normalizer(
     name: Normalizer | None, language: str | None
 ) -> "str | Stemmer | Lemmatizer | WordNetLemmas | None":
@@ -603,7 +673,8 @@ def _numbers(changes: "Changes") -> dict[str, int]:
 def _record(document: "Document") -> dict[str, Any]:
     """Convert a document to a flat dict of metadata, ID, label, and text."""
     label = {} if document.label is None else {"label": document.label}
-    return {**document.metadata, "id": document.id, "text": document.text, **label}
+    texts = document.fields or {"text": document.text}
+    return {**document.metadata, "id": document.id, **texts, **label}
 
 
 def _describe_settings(facts: "IndexInfo") -> str:
@@ -613,6 +684,7 @@ def _describe_settings(facts: "IndexInfo") -> str:
         stop_words = f"{len(stop_words):,} custom words"
     low, high = facts.ngram_range
     parts = [
+        *([_describe_fields(facts.text_fields)] if facts.text_fields else []),
         "lower case" if facts.lowercase else "case-sensitive",
         f"stop words: {stop_words or 'none'}",
     ]

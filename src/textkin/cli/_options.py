@@ -46,6 +46,7 @@ __all__ = [
     "TextOption",
     "TimeoutOption",
     "VectorsOption",
+    "WeightedTextOption",
     "WhereOption",
     "check_folder_is_new",
     "check_jobs",
@@ -90,7 +91,16 @@ SourcesOrIndexes = typer.Argument(
     help="Folders, or text, JSON Lines, JSON, CSV, TSV, Parquet; or indexes.",
 )
 TextOption = Annotated[
-    str | None, typer.Option(metavar="FIELD", help="Field with the text (default: text).")
+    list[str] | None,
+    typer.Option(metavar="FIELD", help="Field with the text (default: text); repeat for several."),
+]
+WeightedTextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="FIELD[=WEIGHT]",
+        help="Field with text, as in --text title=3 --text body (default: text).",
+    ),
 ]
 PatternOption = Annotated[
     list[str] | None,

@@ -406,6 +406,9 @@ def hit_lines(
         text = hit.snippet(width=room, marks=_BOLD if look.color else ("", ""))
         if text:
             lines.append(" " * len(start) + text)
+        if hit.fields:
+            found_in = ", ".join(f"{name} {count:,}" for name, count in hit.fields.items())
+            lines.append(" " * len(start) + one_line([f"matches: {found_in}"], room))
         if explain:
             lines.append(draw(hit.explain(), limit=_PARTS, indent=len(start), look=look))
     return lines

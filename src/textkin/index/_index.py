@@ -52,15 +52,18 @@ from textkin.index.store import (
     Session,
     Snapshot,
     StemAnalyzer,
+    TextFields,
+    TextWeights,
     analyzer_settings,
     bag_blocks,
     create_index,
     delete,
     ingest,
     stem_analyzer,
+    text_fields_of,
     verify,
 )
-from textkin.reading import Document
+from textkin.reading import Document, TextNames
 from textkin.run import Executor, ProgressCallback, effective_jobs
 from textkin.text import StopWords, Vocabulary, unchecked_vocabulary
 from textkin.vectors import BuiltinName, WordVectors, vectors_by_name
@@ -155,6 +158,7 @@ class Index:
         cls,
         path: str | os.PathLike[str],
         *,
+        text: TextWeights = None,
         language: str | None = ENGLISH,
         stop_words: StopWords = None,
         lowercase: bool = True,
@@ -170,6 +174,11 @@ class Index:
         ----------
         path : path
             Folder that does not exist yet, or is empty.
+        text : str, sequence of str, mapping of str to int, or None, default=None
+            Fields of records with the text of a document, such as ``["title", "body"]``, or with
+            their weights, such as ``{"title": 3, "body": 1}``: integers from 1 to 1,000. A word in
+            a field with weight 3 counts as three words in every ranking, so BM25 is BM25F. If None,
+            documents have a single text.
         language : str or None, default="en"
             Language of the texts: a code such as "en" or "de", or the name of a Snowball stemmer.
             Rankings by words (BM25, TF-IDF, cosine) use the stems of words, without the stop words
@@ -215,9 +224,10 @@ class Index:
             ngram_range=ngram_range,
         )
         stems = stem_analyzer(language, analyzer)
+        fields = text_fields_of(text)
         if exist_ok and is_index(path):
-            return cls._open_same(path, analyzer, stems, vectors, timeout)
-        create_index(Path(path).absolute(), analyzer, vectors, stems)
+            return cls._open_same(path, analyzer, stems, fields, vectors, timeout)
+        create_index(Path(path).absolute(), analyzer, vectors, stems, fields)
         return cls(path, timeout=timeout)
 
     @classmethod
@@ -226,6 +236,7 @@ class Index:
         path: str | os.PathLike[str],
         analyzer: AnalyzerSettings,
         stems: StemAnalyzer | None,
+        fields: TextFields | None,
         vectors: WordVectors | BuiltinName | None,
         timeout: float,
     ) -> Self:
@@ -243,6 +254,8 @@ class Index:
             same = replace(stems, version=existing_stems.version) == existing_stems
         if not same:
             differ.append("language")
+        if fields != opened._session.text_fields:
+            differ.append("text")
         if vectors is not None and not _same_vectors(vectors, opened.vectors):
             differ.append("vectors")
         if differ:
@@ -894,6 +907,7 @@ class Index:
         self,
         documents: Iterable[object],
         *,
+        text: TextNames = None,
         embeddings: Mapping[str, ArrayLike] | None = None,
         n_jobs: int | None = None,
         executor: Executor = None,
@@ -905,8 +919,13 @@ class Index:
         ----------
         documents : iterable of Document, mapping or str
             Documents, as returned by `textkin.read`, or anything else that it reads except paths.
-            A record has its text in ``text``, and may have ``id`` and ``label``. All other fields
-            are metadata, which must be JSON. A document without an ID gets a number as its ID.
+            A record has its text in ``text``, or in the text fields of the index (see `create`),
+            and may have ``id`` and ``label``. All other fields are metadata, which must be JSON. A
+            document without an ID gets a number as its ID.
+        text : str or sequence of str, default=None
+            Field of records with the text, such as ``"body"``. An index that was created without
+            text fields takes one; otherwise, the names must be the text fields of the index. Not
+            for the result of `textkin.read`, which has a parameter of this name.
         embeddings : mapping of str to array of shape (n_documents, dimensions), default=None
             Vectors of the documents, in their order, by the name of an attached model. All
             documents are then added in one transaction. Without them, the encoder of the model
@@ -932,7 +951,7 @@ class Index:
         Raises
         ------
         ParameterError
-            If `embeddings` are invalid. Nothing is added.
+            If `text` or `embeddings` are invalid. Nothing is added.
         AddError
             If an ID exists already, or a document is invalid. The error identifies the document
             and the number of documents kept: none of a list or tuple, and the earlier batches of
@@ -951,6 +970,7 @@ class Index:
             self._session,
             documents,
             replace=False,
+            text=text,
             embeddings=embeddings,
             n_jobs=n_jobs,
             executor=executor,
@@ -961,6 +981,7 @@ class Index:
         self,
         documents: Iterable[object],
         *,
+        text: TextNames = None,
         embeddings: Mapping[str, ArrayLike] | None = None,
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
@@ -973,6 +994,8 @@ class Index:
         Parameters
         ----------
         documents : iterable of Document, mapping or str
+            As for `add`.
+        text : str or sequence of str, default=None
             As for `add`.
         embeddings : mapping of str to array of shape (n_documents, dimensions), default=None
             As for `add`. The vectors of unchanged documents are replaced as well.
@@ -990,6 +1013,7 @@ class Index:
             self._session,
             documents,
             replace=True,
+            text=text,
             embeddings=embeddings,
             n_jobs=n_jobs,
             progress=progress,
@@ -999,6 +1023,7 @@ class Index:
         self,
         documents: Iterable[object],
         *,
+        text: TextNames = None,
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> Changes:
@@ -1011,6 +1036,8 @@ class Index:
         ----------
         documents : iterable of Document, mapping or str
             Documents as for `add`: the complete contents of the index, at least one document.
+        text : str or sequence of str, default=None
+            As for `add`.
         n_jobs : int or None, default=None
             As for `add`.
         progress : callable, default=None
@@ -1022,7 +1049,13 @@ class Index:
             Number of documents added, updated, unchanged, and deleted.
         """
         return ingest(
-            self._session, documents, replace=True, seen=set(), n_jobs=n_jobs, progress=progress
+            self._session,
+            documents,
+            replace=True,
+            text=text,
+            seen=set(),
+            n_jobs=n_jobs,
+            progress=progress,
         )
 
     def delete(
@@ -1313,6 +1346,7 @@ class Index:
             "documents": format_count(info.documents, "document"),
             "words": f"{info.words:,} distinct, {info.tokens:,} in all",
             "language": info.language or "none",
+            **({"fields": escape_markup(_listed(info.text_fields))} if info.text_fields else {}),
             "normalizer": info.normalizer or "none",
             "vectors": info.vectors,
             "models": escape_markup(shortened(", ".join(info.models), _LONGEST_PATH)) or "none",
@@ -1349,6 +1383,11 @@ class Index:
         if self._session.closed:
             return f"Index({str(self.path)!r}, closed)"
         return f"Index({str(self.path)!r}, {format_count(len(self), 'document')})"
+
+
+def _listed(weights: Mapping[str, int]) -> str:
+    """Return the names of text fields with their weights."""
+    return shortened(", ".join(f"{name} x {n}" for name, n in weights.items()), _LONGEST_PATH)
 
 
 def _same_vectors(given: WordVectors | BuiltinName, stored: WordVectors) -> bool:

@@ -38,7 +38,8 @@ class IndexInfo:
     format : int
         Version of the file format.
     documents, tokens : int
-        Number of documents, and total number of words in them.
+        Number of documents, and total number of words in them, multiplied by the weights of their
+        fields.
     words : int
         Number of distinct words that were ever added, which is the number of columns of
         `Index.bags`.
@@ -68,6 +69,9 @@ class IndexInfo:
         the stop words of `language`; None if the language seems right, or there is none.
     lowercase, stop_words, normalizer, ngram_range
         Settings for counting words, as passed to `Index.create`; a stop list includes its version.
+    text_fields : dict of str to int
+        Weights of the text fields, by name, as passed to `Index.create`; empty if documents have a
+        single text.
     vectors : str
         "built-in", or "own" if the word vectors are stored in the folder.
     created, textkin : str
@@ -94,6 +98,7 @@ class IndexInfo:
     normalizer: str | None
     language: str | None
     ngram_range: tuple[int, int]
+    text_fields: dict[str, int]
     vectors: str
     created: str
     textkin: str
@@ -154,6 +159,7 @@ def info_of(session: Session, snapshot: Snapshot) -> IndexInfo:
             name: snapshot.count_missing(record) for name, record in snapshot.models.items()
         },
         **settings,
+        text_fields={} if snapshot.text_fields is None else snapshot.text_fields.to_dict(),
         vectors=session.vector_set.name,
         created=created,
         textkin=made_by,

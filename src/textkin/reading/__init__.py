@@ -8,12 +8,20 @@ if TYPE_CHECKING:
     from textkin.reading._document import (
         BadRow as BadRow,
         Document as Document,
+        FIELD_SEPARATOR as FIELD_SEPARATOR,
         Label as Label,
         Meter as Meter,
         Place as Place,
         Row as Row,
+        join_fields as join_fields,
     )
-    from textkin.reading._fields import Fields as Fields, TEXT_HINT as TEXT_HINT
+    from textkin.reading._fields import (
+        Fields as Fields,
+        TEXTS_HINT as TEXTS_HINT,
+        TEXT_HINT as TEXT_HINT,
+        TextNames as TextNames,
+        text_names as text_names,
+    )
     from textkin.reading._folder import (
         Entry as Entry,
         FolderSource as FolderSource,
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
         record_iteration as record_iteration,
         same_reader as same_reader,
         source_of as source_of,
+        with_text_fields as with_text_fields,
     )
     from textkin.reading._samples import (
         Docstring as Docstring,
@@ -45,8 +54,17 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_document": ["BadRow", "Document", "Label", "Meter", "Place", "Row"],
-            "_fields": ["Fields", "TEXT_HINT"],
+            "_document": [
+                "BadRow",
+                "Document",
+                "FIELD_SEPARATOR",
+                "Label",
+                "Meter",
+                "Place",
+                "Row",
+                "join_fields",
+            ],
+            "_fields": ["Fields", "TEXTS_HINT", "TEXT_HINT", "TextNames", "text_names"],
             "_folder": ["Entry", "FolderSource", "Walk", "check_patterns"],
             "_formats": ["FileOptions", "file_lines", "file_rows"],
             "_items": ["Items", "Source", "make_items"],
@@ -59,6 +77,7 @@ else:
                 "record_iteration",
                 "same_reader",
                 "source_of",
+                "with_text_fields",
             ],
             "_samples": ["Docstring", "standard_library_docstrings"],
             "_sources": ["FileSource", "MemorySource"],

@@ -1,18 +1,30 @@
 """`Document`, and rows of sources with position, content, or error."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from textkin._base import abbreviate, describe_value, without_hint
 from textkin.run import ProgressCallback
 
-__all__ = ["BadRow", "Document", "ExcludedFile", "Label", "Meter", "Place", "Row"]
+__all__ = [
+    "FIELD_SEPARATOR",
+    "BadRow",
+    "Document",
+    "ExcludedFile",
+    "Label",
+    "Meter",
+    "Place",
+    "Row",
+    "join_fields",
+]
 
 Label: TypeAlias = str | int | float | bool | None
 """Label of a document, or None without a label."""
 
-_OWN_NAMES = ("id", "text", "label")
+FIELD_SEPARATOR = "\n\n"
+"""Blank line between the texts of two fields."""
+
 _ROWS_BETWEEN_CALLS = 256
 
 
@@ -30,15 +42,18 @@ class Document:
         Class of the document, if known.
     metadata : mapping, default={}
         Other fields of the document, unchanged. They do not affect the hash.
+    fields : mapping of str to str, default={}
+        Texts of the fields that `text` consists of, such as title and body; empty for a document
+        with a single text. See `of_fields`.
 
     Raises
     ------
     TypeError
-        If the ID or the text is not a `str`, the label has another type, or the metadata are not a
-        mapping.
+        If the ID or a text is not a `str`, the label has another type, or the metadata or the
+        fields are not a mapping.
     ValueError
-        If the ID is empty, or the ID or the text contains an unpaired surrogate, which no file can
-        contain.
+        If the ID is empty, the ID or the text contains an unpaired surrogate, which no file can
+        contain, or `text` is not the text of the fields.
 
     Examples
     --------
@@ -53,6 +68,44 @@ class Document:
     text: str
     label: Label = None
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    fields: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def of_fields(
+        cls,
+        id: str,
+        fields: Mapping[str, str],
+        label: Label = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> "Document":
+        r"""Make a document from several texts.
+
+        Parameters
+        ----------
+        id : str
+            ID of the document, not empty.
+        fields : mapping of str to str
+            Texts by the names of their fields. The text of the document joins them with blank
+            lines, without empty ones.
+        label, metadata
+            As for `Document`.
+
+        Examples
+        --------
+        >>> document = Document.of_fields("a", {"title": "Cats", "body": "Cats purr."})
+        >>> document.text
+        'Cats\n\nCats purr.'
+        >>> document.fields["title"]
+        'Cats'
+        """
+        if not isinstance(fields, Mapping):
+            raise TypeError(f"the fields must be a mapping; got {describe_value(fields)}")
+        for name, text in fields.items():
+            if not isinstance(text, str):
+                raise TypeError(
+                    f"the text of {name!r} must be a string; got {describe_value(text)}"
+                )
+        return cls(id, join_fields(fields.values()), label, metadata or {}, dict(fields))
 
     def __post_init__(self) -> None:
         for name, value in (("id", self.id), ("text", self.text)):
@@ -75,31 +128,52 @@ class Document:
         metadata: object = self.metadata
         if not isinstance(metadata, Mapping):
             raise TypeError(f"the metadata must be a mapping; got {describe_value(metadata)}")
+        fields: object = self.fields
+        if not isinstance(fields, Mapping):
+            raise TypeError(f"the fields must be a mapping; got {describe_value(fields)}")
+        if self.fields and self.text != join_fields(self.fields.values()):
+            raise ValueError(
+                "the text must consist of the fields, joined with blank lines; make the document "
+                "with Document.of_fields"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return ID, text, label (if any), and metadata as one flat dict.
 
+        A document with fields has its fields instead of the text.
+
         Raises
         ------
         ValueError
-            If the metadata has a field named id, text, or label.
+            If the metadata has a field named id or label, or like a field of the text.
         """
-        clash = [name for name in _OWN_NAMES if name in self.metadata]
+        texts = dict(self.fields) or {"text": self.text}
+        clash = [name for name in ("id", *texts, "label") if name in self.metadata]
         if clash:
             raise ValueError(
                 f"The metadata of document {self.id!r} must not have a field {clash[0]!r}, which "
                 "would hide the field of the document; rename it before reading."
             )
         label = {} if self.label is None else {"label": self.label}
-        return {"id": self.id, "text": self.text, **label, **self.metadata}
+        return {"id": self.id, **texts, **label, **self.metadata}
 
     def __repr__(self) -> str:
-        parts = [f"id={self.id!r}", f"text={abbreviate(self.text)}"]
+        parts = [f"id={self.id!r}"]
+        if self.fields:
+            shown = (f"{name!r}: {abbreviate(text)}" for name, text in self.fields.items())
+            parts.append(f"fields={{{', '.join(shown)}}}")
+        else:
+            parts.append(f"text={abbreviate(self.text)}")
         if self.label is not None:
             parts.append(f"label={self.label!r}")
         if self.metadata:
             parts.append(f"metadata={abbreviate(self.metadata)}")
         return f"Document({', '.join(parts)})"
+
+
+def join_fields(texts: Iterable[str]) -> str:
+    """Return the text of a document with these fields: blank lines separate texts, none empty."""
+    return FIELD_SEPARATOR.join(filter(None, texts))
 
 
 class Place(NamedTuple):

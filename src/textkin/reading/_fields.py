@@ -3,20 +3,27 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from textkin._base import abbreviate, describe_value, hinted
+from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.reading._document import Document, Label, Row
 from textkin.reading._encoding import UnreadableError
 
-__all__ = ["TEXT_HINT", "Fields", "guess_delimiter"]
+__all__ = ["TEXTS_HINT", "TEXT_HINT", "Fields", "TextNames", "guess_delimiter", "text_names"]
+
+TextNames: TypeAlias = str | Sequence[str] | None
+"""Field with the text of a document; several fields; or None for the field "text"."""
 
 TEXT_HINT = "pass the name of the field with the text, such as `text='body'`"
 
+TEXTS_HINT = "pass the names of the fields with the text, such as `text=['title', 'body']`"
+
 _LISTED = 12
 _DELIMITERS = "\t;|,"  # the comma is last, because it may be part of a name
+_TAKEN = ("id", "label", "metadata")  # fields with another meaning
 _PLAIN = frozenset({str, int, bool, type(None), list, dict})
 
 
@@ -26,15 +33,16 @@ class Fields:
 
     Attributes
     ----------
-    text : str or None
+    text : str, tuple of str or None
         Field of the text. If None, "text"; in a table without it, the only column other than ID
-        and label.
+        and label. If a tuple, the fields of documents with several texts; a record has at least
+        one of them.
     id, label : str, False or None
         Fields of the ID and the label. If None, "id" and "label" if a record has them. If False,
         no field.
     """
 
-    text: str | None = None
+    text: str | tuple[str, ...] | None = None
     id: str | Literal[False] | None = None
     label: str | Literal[False] | None = None
 
@@ -64,17 +72,20 @@ class Fields:
     def _from_record(self, record: Mapping[Any, Any], row: Row) -> Document:
         id_name = self._name_of(self.id, "id", record)
         label_name = self._name_of(self.label, "label", record)
+        id = row.place.id if id_name is None else _id_of(record[id_name], id_name)
+        label = None if label_name is None else _label_of(record[label_name], label_name)
+        if isinstance(self.text, tuple):
+            fields = _texts_of(record, self.text, row.fixed)
+            metadata = _metadata_of(record, (*self.text, id_name, label_name), self.text)
+            return Document.of_fields(id, fields, label, metadata)
         text_name = self._text_name(record, (id_name, label_name), row.fixed)
-        return Document(
-            row.place.id if id_name is None else _id_of(record[id_name], id_name),
-            _text_of(record[text_name], text_name),
-            None if label_name is None else _label_of(record[label_name], label_name),
-            _metadata_of(record, (text_name, id_name, label_name)),
-        )
+        text = _text_of(record[text_name], text_name)
+        return Document(id, text, label, _metadata_of(record, (text_name, id_name, label_name)))
 
     def _text_name(
         self, record: Mapping[Any, Any], others: tuple[str | None, str | None], fixed: bool
     ) -> str:
+        assert not isinstance(self.text, tuple)
         name = "text" if self.text is None else self.text
         if name in record:
             return name
@@ -106,17 +117,68 @@ class Fields:
         return chosen
 
 
+def text_names(text: object, name: str = "text") -> tuple[str, ...]:
+    """Return the names of the fields with the text: one or several distinct names.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If `text` is something else, or a name has another meaning. `name` is its parameter.
+    """
+    expected = "the name of a field, or a list of distinct names"
+    if not isinstance(text, str | Sequence) or isinstance(text, bytes | bytearray):
+        raise ParameterTypeError(name, expected, describe_value(text))
+    names = (text,) if isinstance(text, str) else tuple(text)
+    for one in names:
+        if not isinstance(one, str):
+            raise ParameterTypeError(name, expected, f"{describe_value(one)} in the list")
+        if not one or not one.isprintable() or one in _TAKEN or len(names) > len(set(names)):
+            raise ParameterError(
+                name,
+                f"{expected}, printable and none of {', '.join(map(repr, _TAKEN))}",
+                abbreviate(text, 60),
+                "Rename the field, and name each field once.",
+            )
+    if not names:
+        raise ParameterError(name, expected, "an empty list", "Name a field, or omit `text`.")
+    return names
+
+
+def _texts_of(record: Mapping[Any, Any], names: tuple[str, ...], fixed: bool) -> dict[str, str]:
+    """Return the texts of the fields; a field that is missing or None is empty, but not all.
+
+    A table must have all fields, because a wrong name would leave a field empty everywhere.
+    """
+    listed = " or ".join(map(repr, names))
+    missing = [name for name in names if name not in record]
+    if len(missing) == len(names) or (fixed and missing):
+        unknown = " or ".join(map(repr, missing))
+        raise UnreadableError(
+            f"there is no field {unknown}; there {_list_fields(record)};",
+            TEXTS_HINT,
+        )
+    there = [name for name in names if to_plain(record.get(name)) is not None]
+    if not there:
+        raise ValueError(f"the text (field {listed}) is missing")
+    return {name: _text_of(record[name], name) if name in there else "" for name in names}
+
+
 def _metadata_of(
-    record: Mapping[Any, Any], others: tuple[str, str | None, str | None]
+    record: Mapping[Any, Any],
+    others: tuple[str | None, ...],
+    taken: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Return the record fields that are not text, ID, or label, as metadata."""
+    """Return the metadata fields of a record, with the fields of a mapping "metadata" merged in.
+
+    The names in `taken` must not be in the mapping.
+    """
     metadata = {str(name): to_plain(value) for name, value in record.items() if name not in others}
     nested = metadata.get("metadata")
     if not isinstance(nested, Mapping):
         return metadata
     del metadata["metadata"]
     for name, value in nested.items():
-        if str(name) in metadata:
+        if str(name) in metadata or name in taken:
             raise ValueError(
                 f"the field {str(name)!r} is in the record and in its mapping 'metadata'; remove "
                 "one of the two"

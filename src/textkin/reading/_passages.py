@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from textkin.reading._document import Document
+from textkin.reading._document import FIELD_SEPARATOR, Document
 
 __all__ = ["Passage", "paragraphs", "passages_of"]
 
@@ -82,12 +82,27 @@ def passages_of(document: Document) -> Iterator[Document]:
         clash = sorted(place.keys() & document.metadata.keys())
         if clash:
             raise ValueError(f"metadata must not have the field {clash[0]!r}, which split adds")
+        fields = {}
+        if document.fields:
+            there = _field_at(document, passage.start)
+            fields = {name: passage.text if name == there else "" for name in document.fields}
         yield Document(
             f"{document.id}#{position}",
             passage.text,
             document.label,
             {**document.metadata, **place},
+            fields,
         )
+
+
+def _field_at(document: Document, offset: int) -> str:
+    """Return the name of the field at an offset in the text; fields are separate paragraphs."""
+    end = 0
+    for name, text in document.fields.items():
+        end += len(text) + len(FIELD_SEPARATOR) if text else 0
+        if offset < end:
+            return name
+    return name
 
 
 def _trimmed(text: str, start: int, end: int) -> Passage:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from textkin._base import Constraint, abbreviate, format_count, hinted, instance
 from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.reading._document import BadRow, Document, ExcludedFile, Label, Meter, Place, Row
 from textkin.reading._encoding import UnreadableError, check_encoding
-from textkin.reading._fields import Fields
+from textkin.reading._fields import Fields, TextNames, text_names
 from textkin.reading._folder import FolderSource, check_patterns
 from textkin.reading._formats import FileOptions, Reader, is_table
 from textkin.reading._items import Source
@@ -27,6 +27,7 @@ __all__ = [
     "record_iteration",
     "same_reader",
     "source_of",
+    "with_text_fields",
 ]
 
 _REASONS_KEPT = 20
@@ -34,7 +35,6 @@ _REASONS_KEPT = 20
 SKIP_HINT = "Fix the document, or pass `errors='skip'` to skip such documents."
 
 _CONSTRAINTS = {
-    "text": one_of(None) | instance_of(str, "the name of a field"),
     "id": one_of(None, False) | instance_of(str, "the name of a field"),
     "label": one_of(None, False) | instance_of(str, "the name of a field"),
     "errors": one_of("raise", "skip"),
@@ -148,20 +148,29 @@ class Documents(Iterable[Document]):
         return self._source.total()
 
     def __iter__(self) -> Iterator[Document]:
-        return (document for _, document in self.placed())
+        return (document for _, document in self._begin(self._fields))
+
+    def _fields_with(self, text: tuple[str, ...] | None) -> Fields:
+        """Return the fields of records with these text fields, unless `read` was passed others."""
+        if text is None or self._fields.text is not None:
+            return self._fields
+        return replace(self._fields, text=text)
 
     def placed(self) -> Iterator[tuple[Place, Document]]:
         """Yield each document with its position in the source.
 
         The position is for messages: ``str(place)`` is, for example, "reviews.csv, line 17".
         """
+        return self._begin(self._fields)
+
+    def _begin(self, fields: Fields) -> Iterator[tuple[Place, Document]]:
         if self._used_up:
             raise ValueError(
                 "An iterator can be read only once, and it was read already; store its documents, "
                 "as in documents = list(textkin.read(...))."
             )
         self._used_up = self._source.once
-        return self._iterate()
+        return self._iterate(fields)
 
     def __repr__(self) -> str:
         chosen = [str(self._source)]
@@ -174,14 +183,14 @@ class Documents(Iterable[Document]):
     def _options(self) -> list[tuple[str, object]]:
         fields = self._fields
         return [
-            ("text", fields.text),
+            ("text", list(fields.text) if isinstance(fields.text, tuple) else fields.text),
             ("id", fields.id),
             ("label", fields.label),
             ("errors", None if self._errors == "raise" else self._errors),
             ("split", self._split),
         ]
 
-    def _iterate(self) -> Iterator[tuple[Place, Document]]:
+    def _iterate(self, fields: Fields) -> Iterator[tuple[Place, Document]]:
         report = _SkipReport()
         seen: dict[str, Place] = {}
         count = 0
@@ -192,7 +201,9 @@ class Documents(Iterable[Document]):
                 report.add(row.place, row.content.reason, hidden=row.content.hidden)
                 continue
             made = (
-                row.content if isinstance(row.content, BadRow) else self._make_documents(row, seen)
+                row.content
+                if isinstance(row.content, BadRow)
+                else self._make_documents(row, fields, seen)
             )
             if not isinstance(made, BadRow):
                 count += len(made)
@@ -210,10 +221,12 @@ class Documents(Iterable[Document]):
                 f"({self._skipped.count}). The first: {self._skipped.reasons[0]}"
             )
 
-    def _make_documents(self, row: Row, seen: dict[str, Place]) -> list[Document] | BadRow:
+    def _make_documents(
+        self, row: Row, fields: Fields, seen: dict[str, Place]
+    ) -> list[Document] | BadRow:
         """Convert a row to its document, its passages, or a `BadRow`."""
         try:
-            document = self._fields.document(row)
+            document = fields.document(row)
             first = seen.setdefault(document.id, row.place)
             if first is not row.place:
                 raise UnreadableError(
@@ -228,7 +241,7 @@ class Documents(Iterable[Document]):
 def read(
     source: str | os.PathLike[str] | Iterable[Any],
     *,
-    text: str | None = None,
+    text: TextNames = None,
     id: str | Literal[False] | None = None,
     label: str | Literal[False] | None = None,
     pattern: str | Sequence[str] | None = None,
@@ -254,10 +267,12 @@ def read(
         - An iterable of texts (such as a column of a DataFrame), records (mappings), `Document` or
           `pathlib.Path` objects. A `str` is a path, never a text. Strings in a list are texts; if
           all of them (of the first hundred) are names of existing files, an error is raised.
-    text : str, default=None
+    text : str or sequence of str, default=None
         Field or column with the text. If None, "text". In a table without such a column, it is the
         only column other than ID and label, unless its name looks like several ("id;text"), which
-        is an error.
+        is an error. With a list of names, such as ``["title", "body"]``, documents have `fields`,
+        and their text joins the fields with blank lines. A record must have at least one of them,
+        and a table all; missing values are empty texts.
     id, label : str, False or None, default=None
         Fields of the ID and the label. If None, "id" and "label" if they exist. If False, no field.
         All other fields become metadata; the entries of a field "metadata" that is a mapping are
@@ -348,11 +363,12 @@ def read(
         if given[name] is not None and not callable(given[name]):
             raise ParameterTypeError(name, "callable or None", abbreviate(given[name]))
     check_encoding(encoding)
+    names = text if text is None or isinstance(text, str) else text_names(text)
     return Documents(
         _make_source(
             source, pattern, FileOptions(encoding, quoted, delimiter, int(max_bytes), reader)
         ),
-        Fields(text, id, label),
+        Fields(names, id, label),
         errors=errors,
         split=split,
         progress=progress,
@@ -364,11 +380,24 @@ def source_of(documents: Documents) -> Source:
     return documents._source
 
 
-def same_reader(documents: Documents) -> Callable[[Source], Documents]:
-    """Return a picklable function that reads another source with the same fields and options."""
+def same_reader(
+    documents: Documents, text: tuple[str, ...] | None = None
+) -> Callable[[Source], Documents]:
+    """Return a picklable function that reads another source with the same options.
+
+    The documents have the text fields `text`, unless `read` was passed others.
+    """
     return partial(
-        Documents, fields=documents._fields, errors=documents._errors, split=documents._split
+        Documents,
+        fields=documents._fields_with(text),
+        errors=documents._errors,
+        split=documents._split,
     )
+
+
+def with_text_fields(documents: Documents, text: tuple[str, ...] | None) -> Iterator[Document]:
+    """Iterate over documents with these text fields, unless `read` was passed others."""
+    return (document for _, document in documents._begin(documents._fields_with(text)))
 
 
 def record_iteration(documents: Documents, count: int, skipped: Skipped) -> None:

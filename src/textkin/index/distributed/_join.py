@@ -29,8 +29,8 @@ from textkin.index.search import (
     ranking_of,
     weights_key,
 )
-from textkin.index.store import documents_in, items_to_add
-from textkin.reading import Items
+from textkin.index.store import TextFields, documents_in, items_to_add
+from textkin.reading import Fields, Items
 from textkin.run import Executor, ProgressCallback, map_blocks, memory_in_bytes
 
 __all__ = ["join", "near_pairs"]
@@ -80,7 +80,7 @@ def join(
     search = partial(_found_of, scorer, min(int(k), state.n_rows), threshold, rows)
     done = 0
     total = items.total() or 0
-    chunks = _left(_chunks(_texts(items), int(part)), writer)
+    chunks = _left(_chunks(_texts(items, state.snapshot.text_fields), int(part)), writer)
     for number, ids, ranked, digest in map_blocks(
         search, chunks, n_jobs=_AT_A_TIME if spread else 1
     ):
@@ -178,9 +178,10 @@ def _described(ranking: Ranking) -> str:
     return f"{shown}, masses {weights_key(ranking.word_weights)}"
 
 
-def _texts(queries: Items) -> Iterator[tuple[str, str]]:
+def _texts(queries: Items, text_fields: TextFields | None) -> Iterator[tuple[str, str]]:
     """Yield the ID and text of each query; errors name the position of the query."""
-    found = documents_in(queries, 0, with_ids=False)
+    fields = Fields(None if text_fields is None else text_fields.names)
+    found = documents_in(queries, 0, with_ids=False, fields=fields)
     for number in count():
         try:
             one = next(found, None)

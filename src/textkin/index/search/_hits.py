@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from operator import index as whole_number
 from typing import Any, NoReturn, overload
 
@@ -24,7 +25,7 @@ from textkin.index.search._suggestions import Spelling
 from textkin.index.search._term_space import TermSpace
 from textkin.index.search.rankings._base import ScoredRows, Scorer
 from textkin.index.store import is_text
-from textkin.reading import Document, Label
+from textkin.reading import FIELD_SEPARATOR, Document, Label, join_fields
 from textkin.text import tokenize
 
 __all__ = ["Hit", "Hits", "Query", "find_hits", "moved_query"]
@@ -32,6 +33,7 @@ __all__ = ["Hit", "Hits", "Query", "find_hits", "moved_query"]
 _PAGE = 64  # documents fetched together
 _SNIPPET = 160
 _CONDITIONS = 200  # maximum width of the conditions of a query in a note
+_TITLE = "title"  # field or metadata
 _DATES = ("date", "published")  # fields of the metadata with a date
 _CORRECTED = 8  # maximum number of unknown words with suggestions
 _NAMED = 8  # maximum number of unknown words listed in a note
@@ -54,7 +56,8 @@ class Query:
     rounds : int
         Number of rounds of relevance feedback; they do not change `text` and `like`.
     required, excluded : tuple of str
-        Words and phrases that the operators of `text` require and exclude.
+        Words and phrases that the operators of `text` require and exclude; with the prefix of a
+        text field, such as ``title:cats``, in this field.
     where : Filter or None
         Conditions from the field prefixes of `text`, in addition to the filter of the request.
     """
@@ -263,8 +266,8 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
             return found
         return replace(
             found,
-            required=tuple(one.text for one in parsed.clauses if not one.excluded),
-            excluded=tuple(one.text for one in parsed.clauses if one.excluded),
+            required=tuple(one.written for one in parsed.clauses if not one.excluded),
+            excluded=tuple(one.written for one in parsed.clauses if one.excluded),
             where=parsed.where,
         )
 
@@ -406,8 +409,30 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
         list of Piece
             Pieces, each with its text and a flag for matches.
         """
+        return self._pieces(self[i].document, width, [*self[i].document.fields.values()])
+
+    def _snippet(self, place: int, width: int) -> list[Piece]:
+        """Return the snippet of a hit whose title is shown above it."""
+        document = self._document(place)
+        return self._pieces(document, width, self._without_title(document.fields))
+
+    def _pieces(self, document: Document, width: int, texts: Sequence[str]) -> list[Piece]:
+        """Return a passage of a document from the texts of its fields, if it has fields."""
         snippets = Snippets.of(self._state)
-        return snippets.find(self[i].text, self._snippet_words, width, self._terms)
+        if not document.fields:
+            return snippets.find(document.text, self._snippet_words, width, self._terms)
+        fields = [*filter(None, texts)]
+        ends = [*accumulate(len(text) + len(FIELD_SEPARATOR) for text in fields)]
+        text = join_fields(fields)
+        return snippets.find(text, self._snippet_words, width, self._terms, ends[:-1])
+
+    def _without_title(self, fields: Mapping[str, str]) -> list[str]:
+        """Return the texts of fields, without the title if the others have matching words."""
+        others = [text for name, text in fields.items() if text and name != _TITLE]
+        snippets = Snippets.of(self._state)
+        if any(snippets.count(text, self._snippet_words, self._terms) for text in others):
+            return others
+        return [*fields.values()]
 
     # ------------------------------------------------------------------ next page and feedback
 
@@ -644,6 +669,15 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
             self._fetched[page] = self._state.documents(rows)
         return self._fetched[page][place % _PAGE]
 
+    def _matches(self, place: int) -> dict[str, int]:
+        """Return the number of matching words in each text field of a hit."""
+        snippets = Snippets.of(self._state)
+        counts = {
+            name: snippets.count(text, self._snippet_words, self._terms)
+            for name, text in self._document(place).fields.items()
+        }
+        return {name: count for name, count in counts.items() if count}
+
     @cached_property
     def _snippet_words(self) -> dict[str, float]:
         """Query words to mark in snippets, with larger weights for rare words."""
@@ -776,9 +810,19 @@ class Hit:
         return self.document.metadata
 
     @property
+    def fields(self) -> dict[str, int]:
+        """Number of words in each text field that match the query, as the index counts them.
+
+        For a ranking by transport or by a model, words that occur in both the query and the
+        document match. Fields without such words are omitted. Empty in an index without text
+        fields.
+        """
+        return self._hits._matches(self._place)
+
+    @property
     def title(self) -> str:
-        """Metadata field "title" of the document, or "" if it is missing."""
-        title = self.metadata.get("title")
+        """Title of the document: its field "title", or the metadata "title"; or empty."""
+        title = self.document.fields.get(_TITLE) or self.metadata.get(_TITLE)
         return title if isinstance(title, str) else ""
 
     @property
@@ -800,7 +844,9 @@ class Hit:
         """Return the passage of the text that best matches the query, with marked words.
 
         Words match as the index counts them, and rare words count more. For a ranking by transport
-        or by a model, words that occur in both the query and the document are marked.
+        or by a model, words that occur in both the query and the document are marked. If the
+        document has a text field "title", which `heading` has, the passage is from the other
+        fields, unless only the title matches.
 
         Parameters
         ----------
@@ -819,7 +865,7 @@ class Hit:
             One line of whole words, with white space collapsed and control characters replaced. An
             ellipsis marks omitted text. The snippet of an empty text is empty.
         """
-        return marked(self._hits.pieces(self._place, width), marks, escape)
+        return marked(self._hits._snippet(self._place, width), marks, escape)
 
     def explain(self) -> Explanation:
         """Explain the score as a sum of parts, such as words, with text and SVG output."""
@@ -841,20 +887,31 @@ class Hit:
 
     def to_record(self) -> dict[str, Any]:
         """Return rank, score, ID, label, metadata, and snippet as a flat dict."""
-        found = {"rank": self.rank, "score": self.score, "id": self.id, "label": self.label}
+        found: dict[str, Any] = {
+            "rank": self.rank,
+            "score": self.score,
+            "id": self.id,
+            "label": self.label,
+            **({"fields": self.fields} if self.document.fields else {}),
+        }
         for name, value in self.metadata.items():
             taken = name in found or name == "snippet"
             found[f"metadata.{name}" if taken else name] = value
         return {**found, "snippet": self.snippet()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return rank, score, ID, label, metadata, and snippet as a dict of JSON types."""
+        """Return rank, score, ID, label, metadata, and snippet as a dict of JSON types.
+
+        In an index with text fields, the dict has `fields`, too.
+        """
+        fields = {"fields": self.fields} if self.document.fields else {}
         return {
             "rank": self.rank,
             "score": self.score,
             "id": self.id,
             "label": self.label,
             "metadata": dict(self.metadata),
+            **fields,
             "snippet": self.snippet(),
         }
 

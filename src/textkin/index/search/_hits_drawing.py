@@ -129,8 +129,10 @@ def _item(hit: "Hit", ascending: bool, explained: bool, limit: int) -> Iterator[
     snippet = hit.snippet(marks=("<mark>", "</mark>"), escape=_escaped)
     if snippet:
         yield f'<p dir="auto">{snippet}</p>'
-    facts = [f"label {hit.label}"] if hit.label is not None else []
+    facts = [f"title {hit.title}"] if hit.document.fields and hit.title else []
+    facts += [f"label {hit.label}"] if hit.label is not None else []
     facts += [f"{name} {value}" for name, value in hit.metadata.items()]
+    facts += [_matches(hit)] if hit.fields else []
     if facts:
         yield f'<p class="facts">{escape_markup(shortened(" · ".join(facts), _FACTS))}</p>'
     if explained:
@@ -171,6 +173,14 @@ def _lines(hits: "Hits", width: int, marks: Marks) -> Iterator[str]:
             start = " " * text_width(start)
         if snippet or not heading:
             yield f"{start}  {snippet}".rstrip()
+            start = " " * text_width(start)
+        if left >= 10 and hit.fields:
+            yield f"{start}  {shortened(_matches(hit), left)}"
+
+
+def _matches(hit: "Hit") -> str:
+    """Return the number of matching words in each text field."""
+    return f"matches: {', '.join(f'{name} {count:,}' for name, count in hit.fields.items())}"
 
 
 def _escaped(text: str) -> str:

@@ -7,7 +7,7 @@ phrase, and the texts of these candidates are read to find the words next to eac
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,29 @@ _MORE = 4  # growth of the number of ranked documents if too few of them contain
 _MOST_WORDS = 1 << 17  # maximum number of words in a table before it is rebuilt
 
 
+class Pattern(NamedTuple):
+    """Words to look for in texts.
+
+    Attributes
+    ----------
+    clause : Clause
+        Phrase or word of the query.
+    forms : sequence of str
+        Words that match, if the clause is a single word; empty for a phrase.
+    """
+
+    clause: Clause
+    forms: Sequence[str] = ()
+
+
+class _Wanted(NamedTuple):
+    """Words to look for: the IDs that match at each place, and the field, or -1 for any field."""
+
+    ids: list[Int32Array]
+    field: int
+    excluded: bool
+
+
 class Phrases:
     """Phrases that a query requires or excludes, checked in the texts of documents.
 
@@ -35,9 +58,10 @@ class Phrases:
     ----------
     state : IndexState
         Snapshot of the index.
-    clauses : sequence of Clause
+    patterns : sequence of Pattern
         Phrases and words. A document passes if its words, as the index reads them, contain all
-        required clauses and no excluded one. Stop words of the index are not skipped.
+        required ones and no excluded one. Stop words of the index are not skipped, and a phrase
+        must be in one text field.
     rows : ndarray of bool
         Documents whose texts must be read; all others pass.
 
@@ -47,9 +71,11 @@ class Phrases:
         Number of texts that were read.
     """
 
-    def __init__(self, state: IndexState, clauses: Sequence[Clause], rows: BoolArray) -> None:
+    def __init__(self, state: IndexState, patterns: Sequence[Pattern], rows: BoolArray) -> None:
         self._state = state
-        self._clauses = clauses
+        self._patterns = patterns
+        fields = state.snapshot.text_fields
+        self._fields = ("",) if fields is None else fields.names
         self._mutex = threading.Lock()
         self._reader, self._wanted = self._begin()
         self._verdicts = np.where(rows, -1, 1).astype(np.int8)  # -1: not read yet
@@ -61,7 +87,7 @@ class Phrases:
             unread = rows[self._verdicts[rows] < 0]
             for first in range(0, len(unread), _BLOCK):
                 block = unread[first : first + _BLOCK]
-                self._verdicts[block] = self._read(self._state.texts(block.tolist()))
+                self._verdicts[block] = self._read(self._state.field_texts(block.tolist()))
                 self.verified += len(block)
             passed: BoolArray = self._verdicts[rows] == 1
             return passed
@@ -101,21 +127,30 @@ class Phrases:
                 break
         return np.array(kept[:limit], np.int64)
 
-    def _begin(self) -> tuple[TermReader, list[tuple[Int32Array, bool]]]:
+    def _begin(self) -> tuple[TermReader, list[_Wanted]]:
         """Return a text reader, and the word IDs of each phrase in it."""
         reader = _reader_of(self._state)
-        ids, starts = reader.read([clause.text for clause in self._clauses]).arrays()
-        pairs = zip(self._clauses, starts[:-1], starts[1:], strict=True)
-        return reader, [(ids[first:end].copy(), clause.excluded) for clause, first, end in pairs]
+        found = []
+        for clause, forms in self._patterns:
+            if forms:
+                ids = [reader.terms.read_words([forms]).arrays()[0].copy()]
+            else:
+                words, _ = reader.read([clause.text]).arrays()
+                ids = [words[at : at + 1].copy() for at in range(len(words))]
+            field = -1 if clause.field is None else self._fields.index(clause.field)
+            found.append(_Wanted(ids, field, clause.excluded))
+        return reader, found
 
-    def _read(self, texts: list[str]) -> BoolArray:
-        """Return a mask of the texts that satisfy the phrases."""
+    def _read(self, documents: list[list[str]]) -> BoolArray:
+        """Return a mask of the documents that pass; each has the texts of its fields."""
         if len(self._reader.terms) > _MOST_WORDS:
             self._reader, self._wanted = self._begin()
-        ids, starts = self._reader.read(texts).arrays()
-        passed = np.ones(len(texts), np.bool_)
-        for wanted, excluded in self._wanted:
-            passed &= _containing(ids, starts, wanted) != excluded
+        ids, starts = self._reader.read([text for texts in documents for text in texts]).arrays()
+        passed = np.ones(len(documents), np.bool_)
+        for wanted in self._wanted:
+            found = _containing(ids, starts, wanted.ids).reshape(len(documents), -1)
+            there = found.any(axis=1) if wanted.field < 0 else found[:, wanted.field]
+            passed &= there != wanted.excluded
         return passed
 
 
@@ -133,7 +168,7 @@ def restricted(
     """
     found = np.ones(state.n_rows, np.bool_) if rows is None else rows.copy()
     terms = TermSpace(state)
-    unsettled: list[Clause] = []
+    unsettled: list[Pattern] = []
     unread = np.zeros(state.n_rows, np.bool_)
     for clause in clauses:
         words = _reader_of(state).words(clause.text)
@@ -142,8 +177,12 @@ def restricted(
         counted = dict.fromkeys(state.read(clause.text))
         settled = list(counted) == words and len(words) == 1
         groups = [[number] for number in state.find(list(counted)).tolist()]
+        pattern = Pattern(clause)
         if settled:  # a single word stands for all forms of its term
             groups = [terms.forms_of(words[0])]
+            known = [number for number in groups[0] if number >= 0]
+            pattern = Pattern(clause, state.names(known) or words)
+            settled = clause.field is None
         candidates = np.ones(state.n_rows, np.bool_)
         for group in groups:
             of_group = np.zeros(state.n_rows, np.bool_)
@@ -156,7 +195,7 @@ def restricted(
         elif settled:
             found &= ~candidates
         if not settled and candidates.any():
-            unsettled.append(clause)
+            unsettled.append(pattern)
             unread |= candidates
     return found, Phrases(state, unsettled, unread) if unsettled else None
 
@@ -167,15 +206,16 @@ def _reader_of(state: IndexState) -> TermReader:
     return reading.reader(_core.WordTable())
 
 
-def _containing(ids: Int32Array, starts: Int64Array, wanted: Int32Array) -> BoolArray:
-    """Return a mask of the texts that contain a sequence of word IDs."""
+def _containing(ids: Int32Array, starts: Int64Array, wanted: Sequence[Int32Array]) -> BoolArray:
+    """Return a mask of the texts with adjacent IDs, of which each is in its array of `wanted`."""
     found = np.zeros(len(starts) - 1, np.bool_)
     last = len(ids) - len(wanted) + 1
     if last <= 0:
         return found
     at = np.ones(last, np.bool_)
-    for step, id in enumerate(wanted.tolist()):
-        at &= ids[step : step + last] == id
+    for step, some in enumerate(wanted):
+        here = ids[step : step + last]
+        at &= here == some[0] if len(some) == 1 else np.isin(here, some)
     places = np.flatnonzero(at)
     texts = np.searchsorted(starts, places, side="right") - 1
     found[texts[places + len(wanted) <= starts[texts + 1]]] = True

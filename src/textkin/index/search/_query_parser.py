@@ -49,6 +49,7 @@ _OPERATOR = re.compile(
 )
 _RANGE = re.compile(r"(?P<low>\S+?)\.\.(?P<high>\S+)")
 _TRAILING = ",;"
+_WORDS = ("straight", "curly", "word", "quoted", "value")  # groups of `_OPERATOR`
 _ORDERED = ("number", "string")  # kinds of values that can be compared by size
 
 
@@ -62,13 +63,22 @@ class Clause:
         One word or a phrase, without the operator.
     excluded : bool
         True if documents must not contain it.
+    field : str or None
+        Text field that must contain it, or None for any.
     """
 
     text: str
     excluded: bool = False
+    field: str | None = None
+
+    @property
+    def written(self) -> str:
+        """The words, with the prefix of their field."""
+        return self.text if self.field is None else str(self)
 
     def __str__(self) -> str:
-        return f'"{self.text}"'
+        quoted = f'"{self.text}"'
+        return quoted if self.field is None else f"{self.field}:{quoted}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,8 @@ class ParsedQuery:
         True if the text has operators that were not read, because it is too long.
     unknown_fields : tuple of str
         Field prefixes that are text, because no document has the field.
+    text_fields : tuple of str
+        Text fields of the index.
     """
 
     given: str
@@ -118,6 +130,7 @@ class ParsedQuery:
     fields: tuple[FieldClause, ...] = ()
     too_long: bool = False
     unknown_fields: tuple[str, ...] = ()
+    text_fields: tuple[str, ...] = ()
 
     @property
     def where(self) -> Filter | None:
@@ -129,14 +142,16 @@ class ParsedQuery:
         fields = tuple(one for one in self.fields if one.field in known)
         if len(fields) == len(self.fields):
             return self
-        clauses, text = _pieces(self.given, {one.start for one in fields})
+        clauses, text = _pieces(self.given, {one.start for one in fields}, self.text_fields)
         unknown = dict.fromkeys(one.field for one in self.fields if one.field not in known)
         return replace(
             self, text=text, clauses=clauses, fields=fields, unknown_fields=tuple(unknown)
         )
 
 
-def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
+def parse_query(
+    text: str, syntax: Syntax = "auto", text_fields: tuple[str, ...] = ()
+) -> ParsedQuery:
     r"""Parse the operators of a query text into a `ParsedQuery`.
 
     Parameters
@@ -147,6 +162,8 @@ def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
         With "auto", operators are read in texts of one line with at most 16 words: longer texts
         are prose, whose quotation marks and dashes mean something else. With "operators", they are
         always read, and with "plain" never.
+    text_fields : tuple of str, default=()
+        Text fields of the index. A prefix with such a name requires words in this field.
 
     Returns
     -------
@@ -156,7 +173,7 @@ def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
     Raises
     ------
     ParameterError
-        If the text has more than 32 operators.
+        If the text has more than 32 operators, or compares a text field by size.
 
     Notes
     -----
@@ -165,7 +182,8 @@ def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
     ``+paris``              The word must occur.
     ``-hotel``              The word must not occur; also ``-"grand hotel"``.
     ``label:sport``         The field must have the value; also ``author:"Jane Doe"``,
-                            ``year:>=2010``, ``year:2010..2015``, and ``-label:spam``.
+                            ``year:>=2010``, ``year:2010..2015``, and ``-label:spam``. In a text
+                            field: the word or phrase must occur there, as in ``title:cats``.
     ======================  ===================================================================
 
     An operator begins at the start of a word. Therefore these are ordinary text: ``well-known``,
@@ -198,25 +216,39 @@ def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
             str(len(found)),
             "Pass `syntax='plain'` to read the text without operators.",
         )
-    fields = tuple(clause for one in found if (clause := _field_clause(one)) is not None)
-    clauses, ranked = _pieces(text, {one.start for one in fields})
-    return ParsedQuery(text, ranked, clauses, fields)
+    of_metadata = (one for one in found if one["field"] not in text_fields)
+    fields = tuple(clause for one in of_metadata if (clause := _field_clause(one)) is not None)
+    clauses, ranked = _pieces(text, {one.start for one in fields}, text_fields)
+    return ParsedQuery(text, ranked, clauses, fields, text_fields=text_fields)
 
 
-def _pieces(text: str, fields: Container[int]) -> tuple[tuple[Clause, ...], str]:
-    """Return the phrase clauses of a text, and the remaining text to rank by."""
+def _pieces(
+    text: str, fields: Container[int], text_fields: Container[str]
+) -> tuple[tuple[Clause, ...], str]:
+    """Return the clauses of a text, and the text to rank by.
+
+    `fields` are the starts of the prefixes that filter documents.
+    """
     clauses: dict[Clause, None] = {}
     kept: list[str] = []
     at = 0
     for one in _OPERATOR.finditer(text):
         kept.append(text[at : one.start()])
         at = one.end()
-        if one["field"] is not None:
+        field = one["field"]
+        if field is not None and field not in text_fields:
             if one.start() not in fields:
                 kept.append(one.group())
             continue
-        words = next(one[name] for name in ("straight", "curly", "word") if one[name] is not None)
-        clause = Clause(words.strip(), one["sign"] == "-")
+        if one["comparison"]:
+            raise ParameterError(
+                "query",
+                f"a word or phrase after the prefix of the text field {field!r}",
+                one.group(),
+                "Only metadata can be compared by size.",
+            )
+        words = next(one[name] for name in _WORDS if one[name] is not None)
+        clause = Clause(words.strip(), one["sign"] == "-", field)
         if any(map(str.isalnum, words)):
             clauses[clause] = None
         if not clause.excluded:

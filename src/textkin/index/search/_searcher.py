@@ -77,9 +77,22 @@ class Searcher:
         """Return the documents that a filter selects, as a mask of rows."""
         if where is None:
             return _ALL
+        self._check_metadata(where)
         with self._mutex:
             columns = self._columns = self._columns or Columns(self.state)
         return columns.passed(where)
+
+    def _check_metadata(self, where: Filter) -> None:
+        """Raise an error if a filter is on a text field, which no metadata can have."""
+        fields = self.state.snapshot.text_fields
+        name = next((name for name in where.fields if fields and name in fields.names), None)
+        if name is not None:
+            raise ParameterError(
+                "where",
+                "a filter on fields of the metadata",
+                f"the text field {name!r}",
+                f"To require a word in this field, write {name}:word in the query.",
+            )
 
     def find(self, request: SearchRequest) -> Hits:
         """Execute a `SearchRequest`, and return its hits, best first.
@@ -179,7 +192,8 @@ class Searcher:
 
     def _parsed(self, request: SearchRequest, text: str) -> ParsedQuery:
         """Parse the operators of a query; unknown fields stay ordinary text."""
-        parsed = parse_query(text, request.syntax)
+        text_fields = self.state.snapshot.text_fields
+        parsed = parse_query(text, request.syntax, () if text_fields is None else text_fields.names)
         if not parsed.fields:
             return parsed
         fields = {one.field: one.where for one in parsed.fields}

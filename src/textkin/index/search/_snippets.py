@@ -111,6 +111,7 @@ class Snippets:
         weights: Mapping[str, float],
         width: int,
         terms: TermSpace | None = None,
+        breaks: Sequence[int] = (),
     ) -> list[Piece]:
         """Return the passage whose query words have the largest total weight, as pieces.
 
@@ -124,6 +125,8 @@ class Snippets:
             Maximum width in terminal columns, without the marks.
         terms : TermSpace, optional
             Terms of the index. All forms of a term match its name, and any form matches the others.
+        breaks : sequence of int, default=()
+            Starts of fields in the text. N-grams end there.
 
         Returns
         -------
@@ -136,10 +139,25 @@ class Snippets:
             _WIDTH.check("width", width)
         wanted = _Wanted({word: w for word, w in weights.items() if w > 0}, terms)
         region = self._region(text, wanted, width)
-        shown = clean(text[region].translate(_TURNING))
-        matches = self._matches(shown, wanted) if wanted.weights else []
+        shown = _shown(text[region])
+        inside = [at for at in breaks if region.start < at < region.stop]
+        before_breaks = [len(list(word_spans(_shown(text[region.start : at])))) for at in inside]
+        matches = self._matches(shown, wanted, before_breaks) if wanted.weights else []
         before, after = region.start > 0, region.stop < len(text)
         return _cut(_Line(shown), matches, wanted.weights, width, before=before, after=after)
+
+    def count(self, text: str, weights: Mapping[str, float], terms: TermSpace | None = None) -> int:
+        """Return the number of words or n-grams of a text that match, as the index counts them.
+
+        Parameters
+        ----------
+        text, weights, terms
+            As for `find`; the whole text is read.
+        """
+        wanted = _Wanted({word: w for word, w in weights.items() if w > 0}, terms)
+        if not wanted.weights:
+            return 0
+        return sum(word in wanted.weights for word in wanted.named(self._words(text)))
 
     def forms(self, words: Sequence[str]) -> list[list[str]]:
         """Return the indexed forms of each word; an empty list for a stop word."""
@@ -180,12 +198,18 @@ class Snippets:
         return slice(blocks[max(best - 1, 0)].start, last.stop)
 
     def _words_in(self, text: str, wanted: "_Wanted") -> dict[str, None]:
-        with self._mutex:
-            words = self._reader(self._reading.ngram_range).words(text)
+        words = self._words(text)
         return {word: None for word in wanted.named(words) if word in wanted.weights}
 
-    def _matches(self, shown: str, wanted: "_Wanted") -> list[_Match]:
-        """Return the query words that occur in a text, with their spans."""
+    def _words(self, text: str) -> list[str]:
+        with self._mutex:
+            return self._reader(self._reading.ngram_range).words(text)
+
+    def _matches(self, shown: str, wanted: "_Wanted", breaks: Sequence[int] = ()) -> list[_Match]:
+        """Return the matches of query words in the order of the text.
+
+        No n-gram has words before and after one of the `breaks`, given as numbers of words.
+        """
         spans = list(word_spans(shown))
         owned = self.forms([shown[start:end] for start, end in spans])
         owners = [at for at, forms in enumerate(owned) for _ in forms]
@@ -195,7 +219,8 @@ class Snippets:
         for at in range(len(forms)):
             for size in range(shortest, min(longest, len(forms) - at) + 1):
                 run = forms[at] if size == 1 else " ".join(forms[at : at + size])
-                if run in wanted.weights:
+                last = owners[at + size - 1]
+                if run in wanted.weights and not any(owners[at] < one <= last for one in breaks):
                     for owner in owners[at : at + size]:
                         found.setdefault(owner, []).append(run)
         return [_Match(*spans[at], tuple(found[at])) for at in sorted(found)]
@@ -232,6 +257,11 @@ class _Wanted:
             for word, number in zip(distinct, numbers, strict=True)
         }
         return [found[word] for word in words]
+
+
+def _shown(text: str) -> str:
+    """Return a text on one line, without control characters."""
+    return clean(text.translate(_TURNING))
 
 
 def _marking(marks: Marks) -> Callable[[str], str]:

@@ -242,6 +242,14 @@ class IndexState:
         """Return the document texts of rows, read from the catalog."""
         return [text for (text,) in self._fetch("text", rows)]
 
+    def field_texts(self, rows: Iterable[int]) -> list[list[str]]:
+        """Return the texts of the fields of rows; in an index without text fields, one text."""
+        snapshot = self.snapshot
+        if snapshot.text_fields is None:
+            return [[text] for text in self.texts(rows)]
+        found = self._fetch("id, text, field_lengths", rows)
+        return [[*snapshot.fields(*row).values()] for row in found]
+
     def _fetch(self, columns: str, rows: Iterable[int]) -> list[tuple[Any, ...]]:
         positions = [int(self.positions[row]) for row in rows]
         found = []

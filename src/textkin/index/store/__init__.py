@@ -66,6 +66,11 @@ if TYPE_CHECKING:
         TermMap as TermMap,
         TermStatistics as TermStatistics,
     )
+    from textkin.index.store._text_fields import (
+        TextFields as TextFields,
+        TextWeights as TextWeights,
+        text_fields_of as text_fields_of,
+    )
     from textkin.index.store._vector_files import (
         EMBEDDINGS as EMBEDDINGS,
         VectorBlock as VectorBlock,
@@ -110,6 +115,7 @@ else:
             ],
             "_snapshot": ["Part", "SEGMENTS", "Snapshot", "find_words", "unpack_words"],
             "_term_map": ["StemAnalyzer", "TermMap", "TermStatistics"],
+            "_text_fields": ["TextFields", "TextWeights", "text_fields_of"],
             "_vector_store": ["KnownRows", "StoredVectors"],
             "_vector_files": ["EMBEDDINGS", "VectorBlock", "row_lengths"],
             "_verify": ["verify"],

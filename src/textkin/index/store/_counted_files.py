@@ -16,6 +16,7 @@ from textkin import _core
 from textkin._base import Int64Array, abbreviate
 from textkin.index.store._schema import Content, content_of
 from textkin.index.store._settings import AnalyzerSettings
+from textkin.index.store._text_fields import TextFields, count_words
 from textkin.reading import (
     Documents,
     Entry,
@@ -48,7 +49,8 @@ class CountedFiles:
     Attributes
     ----------
     columns : tuple of list of str
-        Stored fields of the documents, in the order of `Content`: IDs, labels, metadata, texts.
+        Stored parts of the documents, in the order of `Content`: IDs, labels, metadata, texts, and
+        lengths of text fields.
         Lists of strings are pickled ten times as fast as tuples of strings.
     digests : list of bytes
         Digest of each document.
@@ -121,6 +123,8 @@ class CountFiles:
     ----------
     analyzer : AnalyzerSettings
         Analyzer settings of the index.
+    text_fields : TextFields or None
+        Text fields of the index.
     options : FileOptions
         Options for reading files.
     read : callable
@@ -128,6 +132,7 @@ class CountFiles:
     """
 
     analyzer: AnalyzerSettings
+    text_fields: TextFields | None
     options: FileOptions
     read: Callable[[Source], Documents]
 
@@ -144,7 +149,7 @@ class CountFiles:
                 if document is None:
                     break
                 id = document.id
-                contents.append(content_of(document))
+                contents.append(content_of(document, self.text_fields))
                 size += len(document.text)
                 if size > _MOST_CHARACTERS:
                     raise MemoryError(
@@ -158,7 +163,7 @@ class CountFiles:
                     break
                 return RejectedDocument(len(contents), id, str(error))
         reader = self.analyzer.reader(_core.WordTable())
-        counts, lengths = reader.read([one.text for one in contents]).count(1).packed()
+        counts, lengths = count_words(reader, contents, self.text_fields, 1)
         assert documents.skipped is not None
         return CountedFiles(
             tuple([one[at] for one in contents] for at in range(len(Content._fields))),
@@ -191,10 +196,13 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
     return list(_blocks(entries))
 
 
-def file_counter(documents: Documents, analyzer: AnalyzerSettings) -> CountFiles:
+def file_counter(
+    documents: Documents, analyzer: AnalyzerSettings, text_fields: TextFields | None
+) -> CountFiles:
     """Create the function with which workers read and count files."""
     source: Any = source_of(documents)
-    return CountFiles(analyzer, source.options, same_reader(documents))
+    names = None if text_fields is None else text_fields.names
+    return CountFiles(analyzer, text_fields, source.options, same_reader(documents, names))
 
 
 def _paths(source: MemorySource) -> Iterator[os.PathLike[str]]:

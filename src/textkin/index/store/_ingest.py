@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
-from textkin._base import abbreviate, format_count, hinted
+from textkin._base import abbreviate, format_count, hinted, without_hint
 from textkin.exceptions import AddError, IndexWarning, ParameterError
 from textkin.index.store._counted_files import (
     CountedFiles,
@@ -17,9 +17,10 @@ from textkin.index.store._counted_files import (
 from textkin.index.store._embeddings import VectorsByModel, check_given
 from textkin.index.store._schema import Content, content_of
 from textkin.index.store._session import Session
+from textkin.index.store._text_fields import TextFields
 from textkin.index.store._writer import Outcome, Writer
 from textkin.reading import (
-    TEXT_HINT,
+    TEXTS_HINT,
     Document,
     Documents,
     Fields,
@@ -27,8 +28,11 @@ from textkin.reading import (
     Place,
     Row,
     Skipped,
+    TextNames,
     make_items,
     record_iteration,
+    text_names,
+    with_text_fields,
 )
 from textkin.run import Executor, ProgressCallback, effective_jobs, map_blocks
 
@@ -37,7 +41,6 @@ __all__ = ["Changes", "delete", "documents_in", "ingest", "items_to_add"]
 _BATCH_DOCUMENTS = 20_000
 _BATCH_CHARACTERS = 1 << 23
 _REASONS = 20  # maximum number of stored reasons for skipped documents
-_TEXT_HINT = "pass `textkin.read(documents, text='body')` with the name of the field of the text"
 _SHOWN = 3  # maximum number of missing IDs in a message
 
 
@@ -81,6 +84,7 @@ def ingest(
     documents: Iterable[object],
     *,
     replace: bool,
+    text: TextNames = None,
     embeddings: object = None,
     seen: set[str] | None = None,
     n_jobs: int | None = None,
@@ -97,6 +101,8 @@ def ingest(
         Anything that `Index.add` accepts.
     replace : bool
         Replace documents with existing IDs; if False, such an ID raises `AddError`.
+    text : str, sequence of str, or None
+        Fields of records with the text.
     embeddings : mapping of str to array, default=None
         Vectors of the documents by the name of their model. All documents are then written in one
         transaction.
@@ -107,6 +113,7 @@ def ingest(
     """
     n_threads = 1 if n_jobs is None else effective_jobs(n_jobs)
     items = items_to_add(documents)
+    fields = _fields_to_read(documents, text, session.text_fields)
     if executor is not None and embeddings is not None:
         raise ParameterError(
             "executor",
@@ -121,12 +128,12 @@ def ingest(
         given = None
         if embeddings is not None:
             given = check_given(embeddings, writer.models(), writer.dtypes())
-        ingestion = _Ingestion(session, writer, replace, n_threads, seen, given)
+        ingestion = _Ingestion(session, writer, replace, fields, n_threads, seen, given)
         if files is None:
             ingestion.add_items(items, progress)
         else:
             assert isinstance(documents, Documents)
-            count = file_counter(documents, session.analyzer)
+            count = file_counter(documents, session.analyzer, session.text_fields)
             # Close the blocks explicitly: an exception would keep this frame and its workers.
             with closing(map_blocks(count, files, executor=executor, n_jobs=n_jobs)) as blocks:
                 ingestion.add_files(documents, blocks, progress)
@@ -177,6 +184,8 @@ class _Ingestion:
         Writer of the session.
     replace : bool
         True to replace documents with existing IDs; False to raise an error.
+    fields : Fields
+        Fields of records.
     n_threads : int
         Number of threads of the tokenizer.
     seen : set of str or None
@@ -188,6 +197,7 @@ class _Ingestion:
     session: Session
     writer: Writer
     replace: bool
+    fields: Fields
     n_threads: int
     seen: set[str] | None = None
     embeddings: VectorsByModel | None = None
@@ -287,7 +297,8 @@ class _Ingestion:
 
     def _contents(self, documents: Items) -> Iterator[Content]:
         row = 0
-        found = documents_in(documents, self.writer.state.next_position, with_ids=self.replace)
+        first = self.writer.state.next_position
+        found = documents_in(documents, first, with_ids=self.replace, fields=self.fields)
         while True:
             id = None
             try:
@@ -295,12 +306,12 @@ class _Ingestion:
                 if document is None:
                     return
                 id = document.id
-                content = content_of(document)
+                content = content_of(document, self.session.text_fields)
             except (TypeError, ValueError) as error:
-                reason, hint = str(error), getattr(error, "hint", "")
-                if not isinstance(documents.source, Documents):  # `read` has its own hints
-                    reason, hint = (said.replace(TEXT_HINT, _TEXT_HINT) for said in (reason, hint))
-                raise self._error(row, id, reason, hint) from error
+                hint = getattr(error, "hint", "")
+                if self.session.text_fields is not None:  # its names cannot be changed
+                    hint = hint.replace(TEXTS_HINT, self.session.text_fields.hint)
+                raise self._error(row, id, without_hint(error), hint) from error
             if self.seen is not None:
                 self.seen.add(content.id)
             yield content
@@ -355,7 +366,7 @@ class _Ingestion:
             id,
             self.kept,
             self.last_id,
-            hint=hint,
+            hint=f"{hint[0].upper()}{hint[1:].rstrip('.')}." if hint else "",
         )
 
     def _kept_message(self) -> str:
@@ -409,7 +420,39 @@ def items_to_add(source: Iterable[object]) -> Items:
     return make_items(source, expected)
 
 
-def documents_in(items: Items, first: int, *, with_ids: bool) -> Iterator[Document]:
+def _fields_to_read(documents: object, text: TextNames, text_fields: TextFields | None) -> Fields:
+    """Return the fields of records to add: those passed as `text`, or the fields of the index."""
+    names = None if text_fields is None else text_fields.names
+    if text is None:
+        return Fields(names)
+    if isinstance(documents, Documents):
+        raise ParameterError(
+            "text",
+            "None for the result of textkin.read",
+            abbreviate(text, 60),
+            "Pass `text` to `textkin.read`.",
+        )
+    wanted = text_names(text)
+    if names is None and len(wanted) > 1:
+        raise ParameterError(
+            "text",
+            "one field, because the index was created without text fields",
+            abbreviate(text, 60),
+            f"Create the index with `Index.create(path, text={list(wanted)!r})`.",
+        )
+    if names is not None and set(wanted) != set(names):
+        raise ParameterError(
+            "text",
+            f"the text fields of the index, {list(names)!r}",
+            abbreviate(text, 60),
+            "Omit `text`.",
+        )
+    return Fields(wanted[0] if names is None else names)
+
+
+def documents_in(
+    items: Items, first: int, *, with_ids: bool, fields: Fields | None = None
+) -> Iterator[Document]:
     """Yield items as documents; without IDs, the position becomes the ID.
 
     Parameters
@@ -421,14 +464,19 @@ def documents_in(items: Items, first: int, *, with_ids: bool) -> Iterator[Docume
         position as its ID.
     with_ids : bool
         If True, each document must have an ID.
+    fields : Fields, optional
+        Fields of records.
 
     Raises
     ------
     TypeError, ValueError
         If an item is not a document. The message has only the reason.
     """
-    fields = Fields()
-    for position, item in enumerate(items):
+    fields = fields or Fields()
+    names = fields.text if isinstance(fields.text, tuple) else None
+    source = items.source
+    found = with_text_fields(source, names) if isinstance(source, Documents) else items
+    for position, item in enumerate(found):
         if isinstance(item, Document):
             yield item
         else:

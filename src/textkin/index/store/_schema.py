@@ -27,6 +27,7 @@ from textkin.index.store._catalog import (
     translate_errors,
 )
 from textkin.index.store._term_map import StemAnalyzer, add_analyzer
+from textkin.index.store._text_fields import NO_FIELDS, TextFields
 from textkin.reading import Document
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "create_catalog",
     "digest_of",
     "document_of",
+    "fields_of",
     "format_of",
     "is_text",
     "open_catalog",
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 FORMAT = 3
-DOCUMENT_COLUMNS = "id, label, metadata, text"
+DOCUMENT_COLUMNS = "id, label, metadata, text, field_lengths"
 _APPLICATION = int.from_bytes(b"tkin", "big")
 _STEPS = 1_000_000  # instructions of SQLite's virtual machine: some ten milliseconds
 _CHECKSUM = "checksum"  # name of a setting
@@ -78,7 +80,9 @@ _VECTOR_TABLES = (
     "PRIMARY KEY (model, position)) WITHOUT ROWID",
 )
 
-# The text is the last column, because SQLite reads a row up to the last requested column.
+_FIELD_LENGTHS = "field_lengths TEXT NOT NULL DEFAULT 'null'"
+
+# The text is one of the last columns, because SQLite reads a row up to the last requested column.
 _SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, "
@@ -91,7 +95,8 @@ _SCHEMA = (
     *_TERM_TABLES,
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
     "digest BLOB NOT NULL, length INTEGER NOT NULL, checksum INTEGER NOT NULL, "
-    "counts BLOB NOT NULL, label TEXT NOT NULL, metadata TEXT NOT NULL, text TEXT NOT NULL)",
+    "counts BLOB NOT NULL, label TEXT NOT NULL, metadata TEXT NOT NULL, text TEXT NOT NULL, "
+    f"{_FIELD_LENGTHS})",
     "CREATE TABLE words (number INTEGER PRIMARY KEY, word TEXT NOT NULL)",
     "CREATE TABLE segments (number INTEGER PRIMARY KEY, first_position INTEGER NOT NULL, "
     "end_position INTEGER NOT NULL, first_word INTEGER NOT NULL, end_word INTEGER NOT NULL, "
@@ -109,10 +114,14 @@ def _add_models(connection: sqlite3.Connection) -> None:
 
 
 def _upgrade_to_3(connection: sqlite3.Connection) -> None:
-    """Upgrade a catalog of format 2 by adding the tables of vector files and stems."""
+    """Upgrade from format 2, which stored all vectors as rows of float32, without analyzers.
+
+    Its documents had no fields.
+    """
     for statement in (*_VECTOR_TABLES, *_TERM_TABLES):
         connection.execute(statement)
     connection.execute("INSERT INTO embeddings SELECT number, 'float32', 0, 0 FROM models")
+    connection.execute(f"ALTER TABLE documents ADD COLUMN {_FIELD_LENGTHS}")
 
 
 # Upgrades from each format to the next: functions of a connection, called within a transaction.
@@ -302,32 +311,36 @@ def _check_format(catalog: Catalog) -> int:
 
 
 class Content(NamedTuple):
-    """Stored fields of a document: ID, label and metadata as JSON, and text."""
+    """Stored parts of a document; label, metadata, and the lengths of text fields are JSON."""
 
     id: str
     label: str
     metadata: str
     text: str
+    field_lengths: str
 
     def digest(self) -> bytes:
-        """Return a hash of all fields, to detect unchanged documents."""
+        """Return a hash of all stored parts."""
         return digest_of(*self)
 
 
-def digest_of(id: str, label: str, metadata: str, text: str) -> bytes:
-    """Return a hash of a document's ID, label, metadata, and text."""
+def digest_of(id: str, label: str, metadata: str, text: str, field_lengths: str) -> bytes:
+    """Return a hash of the stored parts of a document."""
     # The lengths separate the parts, so that distinct documents have distinct strings.
     whole = f"{len(id)} {len(label)} {len(metadata)} {id}{label}{metadata}{text}"
+    if field_lengths != NO_FIELDS:  # a list: without fields, the string begins with a digit
+        whole = f"{field_lengths}{whole}"
     return hashlib.blake2b(whole.encode(), digest_size=_DIGEST).digest()
 
 
-def content_of(document: Document) -> Content:
-    """Convert a document to its stored fields; raise if a value cannot be stored.
+def content_of(document: Document, text_fields: TextFields | None = None) -> Content:
+    """Return the stored parts of a document, in an index with these text fields.
 
     Raises
     ------
     TypeError, ValueError
-        If JSON cannot represent the label or the metadata. The message has only the reason.
+        If JSON cannot represent the label or the metadata, or the document has other text fields.
+        The message has only the reason.
     """
     metadata = "{}"
     if document.metadata:
@@ -338,13 +351,37 @@ def content_of(document: Document) -> Content:
     if document.label is not None:
         _check_value(document.label, "label")
         label = _as_json(document.label)
-    return Content(document.id, label, metadata, document.text)
+    if text_fields is not None:
+        return Content(document.id, label, metadata, *text_fields.of_document(document))
+    if len(document.fields) > 1:
+        raise hinted(
+            ValueError,
+            f"the index has one text, and the document has the fields {[*document.fields]!r};",
+            f"create the index with `Index.create(path, text={[*document.fields]!r})`",
+        )
+    return Content(document.id, label, metadata, document.text, NO_FIELDS)
 
 
-def document_of(row: tuple[str, str, str, str]) -> Document:
+def document_of(row: tuple[str, str, str, str, str], text_fields: TextFields | None) -> Document:
     """Convert a catalog row of `DOCUMENT_COLUMNS` to a `Document`."""
-    id, label, metadata, text = row
-    return Document(id, text, json.loads(label), json.loads(metadata))
+    id, label, metadata, text, lengths = row
+    fields = fields_of(text, lengths, text_fields)
+    return Document(id, text, json.loads(label), json.loads(metadata), fields)
+
+
+def fields_of(text: str, lengths: str, text_fields: TextFields | None) -> dict[str, str]:
+    """Return the fields of a stored text; empty in an index without text fields.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the lengths do not belong to the text.
+    """
+    if text_fields is not None:
+        return text_fields.split(text, lengths)
+    if lengths != NO_FIELDS:
+        raise ValueError("it has text fields, and the index has none")
+    return {}
 
 
 def is_text(id: str) -> bool:

@@ -41,6 +41,7 @@ from textkin.index.store._schema import (
 from textkin.index.store._settings import AnalyzerSettings, VectorSet, load_settings
 from textkin.index.store._snapshot import SEGMENTS, Snapshot, open_snapshot
 from textkin.index.store._term_map import StemAnalyzer
+from textkin.index.store._text_fields import SETTING, TextFields
 from textkin.index.store._writer import Writer
 from textkin.run import ProgressCallback
 from textkin.vectors import BuiltinName, WordVectors, vectors_by_name
@@ -77,6 +78,8 @@ class Session:
         Seconds to wait for another writer.
     analyzer : AnalyzerSettings
         Analyzer settings of the index.
+    text_fields : TextFields or None
+        Text fields of the index, or None for documents with a single text.
     vector_set : VectorSet
         Word vectors of the index.
     models : AttachedModels
@@ -114,6 +117,7 @@ class Session:
         snapshot = self.snapshot()
         with snapshot.catalog() as catalog:
             self.analyzer, self.vector_set = load_settings(catalog)
+        self.text_fields = snapshot.text_fields
         self.models.provide_all(models or {}, snapshot.models)
         self._repair(snapshot)
 
@@ -206,7 +210,7 @@ class Session:
                 # Open the writer's connection before releasing readers: the last connection to
                 # close removes SQLite's log, and on a full disk it could not be created again.
                 if self._writer is None:
-                    self._writer = Writer(self.path, self.analyzer, self.models)
+                    self._writer = Writer(self.path, self.analyzer, self.text_fields, self.models)
                 elif not self._writer.is_of(self.path):
                     raise _moved(self.path)
                 # SQLite can fold its log into the file only without readers of older snapshots.
@@ -348,6 +352,7 @@ def create_index(
     analyzer: AnalyzerSettings,
     vectors: WordVectors | BuiltinName | None,
     stems: StemAnalyzer | None = None,
+    text_fields: TextFields | None = None,
 ) -> None:
     """Create the folder of an empty index, with its settings and word vectors."""
     if isinstance(vectors, str):
@@ -372,6 +377,8 @@ def create_index(
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "textkin": textkin.__version__,
         }
+        if text_fields is not None:
+            settings[SETTING] = text_fields.to_json()
         create_catalog(folder / CATALOG, settings, stems)
 
 

@@ -28,7 +28,13 @@ from textkin.index.store._catalog import (
     words_checksum,
 )
 from textkin.index.store._model_records import ModelRecord, model_records
-from textkin.index.store._schema import DOCUMENT_COLUMNS, document_of, is_text, open_catalog
+from textkin.index.store._schema import (
+    DOCUMENT_COLUMNS,
+    document_of,
+    fields_of,
+    is_text,
+    open_catalog,
+)
 from textkin.index.store._segment import (
     Extent,
     Segment,
@@ -43,6 +49,7 @@ from textkin.index.store._term_map import (
     read_term_map,
     term_names,
 )
+from textkin.index.store._text_fields import load_text_fields
 from textkin.index.store._vector_store import (
     KnownRows,
     MappedFiles,
@@ -105,6 +112,7 @@ class Snapshot:
         self.folder = folder
         self.state = catalog.state()
         self.models = models
+        self.text_fields = load_text_fields(catalog)
         self.segments = segments
         self.vector_files = vector_files
         self._catalog = catalog
@@ -339,15 +347,25 @@ class Snapshot:
         deleted = catalog.deleted(record.first_position, record.end_position)
         return Part(segment, segment.live_rows(deleted))
 
-    def document(self, row: tuple[str, str, str, str]) -> Document:
+    def document(self, row: tuple[str, str, str, str, str]) -> Document:
         """Convert a catalog row to a `Document`; raise `DamagedIndexError` if corrupt."""
         try:
-            return document_of(row)
+            return document_of(row, self.text_fields)
         except (RecursionError, TypeError, ValueError) as error:
-            raise DamagedIndexError(
-                f"{self.folder / CATALOG}: the document {row[0]!r} is corrupt ({error}).",
-                [f"{CATALOG}: document {row[0]!r}"],
-            ) from error
+            raise self._corrupt(row[0], error) from error
+
+    def fields(self, id: str, text: str, lengths: str) -> dict[str, str]:
+        """Return the fields of the text of a document; empty in an index without text fields."""
+        try:
+            return fields_of(text, lengths, self.text_fields)
+        except (RecursionError, TypeError, ValueError) as error:
+            raise self._corrupt(id, error) from error
+
+    def _corrupt(self, id: str, error: Exception) -> DamagedIndexError:
+        return DamagedIndexError(
+            f"{self.folder / CATALOG}: the document {id!r} is corrupt ({error}).",
+            [f"{CATALOG}: document {id!r}"],
+        )
 
     @contextmanager
     def catalog(self) -> Iterator[Catalog]:

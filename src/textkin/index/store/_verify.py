@@ -18,7 +18,7 @@ from textkin.index.store._catalog import (
     words_checksum,
 )
 from textkin.index.store._model_folders import load_steps
-from textkin.index.store._schema import digest_of
+from textkin.index.store._schema import digest_of, fields_of
 from textkin.index.store._segment import (
     Extent,
     Segment,
@@ -30,6 +30,7 @@ from textkin.index.store._session import Session
 from textkin.index.store._settings import VectorSet
 from textkin.index.store._snapshot import SEGMENTS, Snapshot, open_snapshot
 from textkin.index.store._term_map import term_map_problems
+from textkin.index.store._text_fields import TextFields, load_text_fields
 from textkin.index.store._vector_store import check_vectors, stray_vectors
 from textkin.run import ProgressCallback
 
@@ -38,7 +39,17 @@ __all__ = ["verify"]
 _MOST = 100  # maximum number of problems listed per kind
 _CHUNK = 512
 _SHOWN = 3  # number of problems in a message
-_TYPES = (str, bytes, int, int, bytes, str, str, str)  # types of a document's columns, from `id` on
+_TYPES = (
+    str,
+    bytes,
+    int,
+    int,
+    bytes,
+    str,
+    str,
+    str,
+    str,
+)  # types of a document's columns, from `id` on
 
 
 @dataclass
@@ -155,23 +166,26 @@ def _damaged_pages(catalog: Catalog) -> list[str]:
 
 def _damaged_documents(catalog: Catalog, tell: Callable[[int, int], object]) -> list[str]:
     state = catalog.state()
+    text_fields = load_text_fields(catalog)
     problems: list[str] = []
     documents = tokens = 0
     for rows in _chunks(catalog):
         blobs = []
-        for position, id, digest, length, checksum, counts, label, metadata, text in rows:
+        for row in rows:
+            position, id, digest, length, checksum, counts, label, metadata, text, lengths = row
             problem = None
-            types = tuple(map(type, (id, digest, length, checksum, counts, label, metadata, text)))
-            if types != _TYPES:
+            if tuple(map(type, row[1:])) != _TYPES:
                 problem = "has columns of wrong types"
             elif not 0 <= position < state.next_position:
                 problem = f"has the position {position}"
-            elif digest_of(id, label, metadata, text) != digest:
+            elif digest_of(id, label, metadata, text, lengths) != digest:
                 problem = "has changed since it was added (its digest differs)"
             elif zlib.crc32(counts) != checksum:
                 problem = "has counts that changed since it was added (their checksum differs)"
             elif not _is_json(label) or not _is_json(metadata):
                 problem = "has metadata that are not JSON"
+            elif not _are_fields(text, lengths, text_fields):
+                problem = "has text fields that do not belong to its text"
             if problem is not None and len(problems) < _MOST:
                 problems.append(f"{CATALOG}: the document {id!r} {problem}")
             blobs.append(counts)
@@ -237,6 +251,14 @@ def _chunks(catalog: Catalog) -> Iterator[list[tuple[Any, ...]]]:
     cursor = catalog.execute("SELECT * FROM documents ORDER BY position")
     while rows := cursor.fetchmany(_CHUNK):
         yield rows
+
+
+def _are_fields(text: str, lengths: str, text_fields: TextFields | None) -> bool:
+    try:
+        fields_of(text, lengths, text_fields)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_json(text: str) -> bool:

@@ -43,6 +43,7 @@ from textkin.index.store._model_records import (
 from textkin.index.store._schema import Content, is_text, open_catalog
 from textkin.index.store._settings import AnalyzerSettings
 from textkin.index.store._term_map import extend_terms
+from textkin.index.store._text_fields import TextFields, count_words
 from textkin.index.store._vector_files import remove_strays
 from textkin.index.store._vector_store import (
     add_missing,
@@ -84,6 +85,8 @@ class Writer:
         Folder of the index.
     analyzer : AnalyzerSettings
         Analyzer settings of the index.
+    text_fields : TextFields or None
+        Text fields of the index.
     models : AttachedModels
         Models that compute vectors of new documents.
 
@@ -93,9 +96,16 @@ class Writer:
         Names of the models for which documents were written without a vector.
     """
 
-    def __init__(self, folder: Path, analyzer: AnalyzerSettings, models: AttachedModels) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        analyzer: AnalyzerSettings,
+        text_fields: TextFields | None,
+        models: AttachedModels,
+    ) -> None:
         self._folder = folder
         self._analyzer = analyzer
+        self._text_fields = text_fields
         self._models = models
         self.unembedded: set[str] = set()
         self._reader: TermReader | None = None
@@ -147,8 +157,7 @@ class Writer:
     ) -> None:
         """Insert documents with new IDs into the catalog, within a transaction."""
         terms = self._terms(n_threads)
-        counts = terms.read([content.text for content in contents]).count(n_threads)
-        packed, lengths = counts.packed()
+        packed, lengths = count_words(terms, contents, self._text_fields, n_threads)
         digests = [content.digest() for content in contents]
         self._insert(contents, digests, packed, lengths, vectors or {})
 
@@ -182,7 +191,7 @@ class Writer:
                 strict=True,
             )
         )
-        catalog.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        catalog.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         catalog.executemany("INSERT INTO words VALUES (?, ?)", enumerate(words, start=state.words))
         extend_terms(catalog, words, state.words)
         self._state = replace(

@@ -208,14 +208,30 @@ class TermScorer(Scorer[TermQuery]):
         forms = self._space.forms(self.state.bag_of_row(row))
         _, here, there = np.intersect1d(query.words, words, True, return_indices=True)
         names = self._space.names(query.words[here])
+        fields = self._fields_of(row)
         parts, score = [], 0.0
         for at, name, asked, weight in zip(
             query.words[here].tolist(), names, query.weights[here], weights[there], strict=True
         ):
             value = float(asked * weight)
             score += value  # the same summation order as in the core
-            parts.append(Contribution(name, value, _note(asked, weight, name, forms.get(at))))
+            note = _note(asked, weight, name, forms.get(at))
+            parts.append(Contribution(name, value, "; ".join([note, *fields.get(at, ())])))
         return Contributions.of(parts, score)
+
+    def _fields_of(self, row: int) -> dict[int, list[str]]:
+        """Return a note by term: its count in each text field, with the weight of the field."""
+        fields = self.state.snapshot.text_fields
+        if fields is None:
+            return {}
+        found: dict[int, list[str]] = {}
+        (texts,) = self.state.field_texts([row])
+        for name, weight, text in zip(fields.names, fields.weights, texts, strict=True):
+            bag = self._space.bag_of_text(text)
+            for word, count in zip(bag.words.tolist(), bag.counts.tolist(), strict=True):
+                times = f" x {weight}" if weight > 1 else ""
+                found.setdefault(word, []).append(f"{name} {count:g}{times}")
+        return {word: [", ".join(counts)] for word, counts in found.items()}
 
     def explain_text(self, query: TermQuery, text: str) -> Contributions:
         """Split the score of a text into one contribution per shared word or term."""
