@@ -12,10 +12,17 @@ from safetensors.numpy import load_file, save_file
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from support import change_manifest
-from textkin._base._estimator import SavedEstimator, load_estimator
+from textkin._base._estimator import (
+    SavedEstimator,
+    is_loadable,
+    load_estimator,
+    takes_texts,
+)
 from textkin._base._parameters import integer
+from textkin.text import BagOfWords
 from textkin.vectors import WordVectors
 
 
@@ -369,3 +376,35 @@ def test_load_invalid_strings_with_valid_hash_raises(saved, utf8, ends):
     resign(saved)
     with pytest.raises(ValueError, match=r"corrupt.*strings"):
         Whole.load(saved)
+
+
+def test_only_registered_classes_are_loadable():
+    class Whole(SavedEstimator):
+        """Class with the name of another one."""
+
+    assert is_loadable(Part)
+    assert not is_loadable(Whole)
+
+
+class TextModel(BaseEstimator):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted"),
+    [
+        (None, False),
+        (Part(), False),
+        (BagOfWords(), True),
+        (TextModel(), True),
+        (BaseEstimator(), False),
+        (make_pipeline(BagOfWords(), Part()), True),
+        (make_pipeline(Part(), BagOfWords()), False),
+        (object(), False),
+    ],
+)
+def test_models_of_texts_are_recognized(model, wanted):
+    assert takes_texts(model) is wanted

@@ -170,7 +170,7 @@ def test_lookup_returns_only_stored_words_for_any_arrays(data):
                 found.words(at, at + 1)
 
 
-def test_mapped_files_are_read_in_place(tmp_path):
+def test_memory_maps_are_read_in_place(tmp_path):
     words = [f"word{i}" for i in range(1000)]
     content, offsets = arrays_of(words)
     names = {"bytes": content, "offsets": offsets}

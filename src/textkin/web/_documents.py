@@ -8,9 +8,9 @@ from textkin.index import IndexReader
 from textkin.reading import Document
 from textkin.web import _answers as answers
 from textkin.web._errors import Problem
+from textkin.web._index import ServedIndex
 from textkin.web._requests import AddBody, NewDocument, ReplaceBody, checked_filter
 from textkin.web._search import existing
-from textkin.web._served_index import ServedIndex
 
 __all__ = ["add", "check_writer", "delete", "list_documents", "replace_document", "show", "start"]
 

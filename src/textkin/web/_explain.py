@@ -19,6 +19,7 @@ from textkin.reading import Document
 from textkin.transport import Comparison
 from textkin.web import _answers as answers
 from textkin.web._errors import Problem
+from textkin.web._index import ServedIndex
 from textkin.web._requests import (
     CompareBody,
     DocumentReference,
@@ -29,7 +30,6 @@ from textkin.web._requests import (
     checked_filter,
 )
 from textkin.web._search import existing, rounds_of
-from textkin.web._served_index import ServedIndex
 
 __all__ = ["compare", "explain"]
 

@@ -16,8 +16,8 @@ from textkin.text import remove_stop_words, stop_word_set
 from textkin.web import _answers as answers
 from textkin.web._documents import start
 from textkin.web._errors import Problem
+from textkin.web._index import ServedIndex, representations
 from textkin.web._jobs import JobRequest, JobResult, encoded
-from textkin.web._served_index import ServedIndex, representations
 from textkin.weighting import TfIdf
 
 __all__ = ["overview", "topics"]

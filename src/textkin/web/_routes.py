@@ -20,6 +20,7 @@ from textkin.web._documents import (
 )
 from textkin.web._errors import Problem, add_errors, problem_of
 from textkin.web._explain import compare, explain
+from textkin.web._index import ServedIndex, known_names, stats
 from textkin.web._jobs import JobProgress, JobRequest, Jobs
 from textkin.web._limits import Settings
 from textkin.web._middleware import RequestMiddleware
@@ -27,7 +28,6 @@ from textkin.web._openapi import describe
 from textkin.web._overview import overview, topics
 from textkin.web._pages import add_pages
 from textkin.web._search import classify, feedback, search
-from textkin.web._served_index import ServedIndex, known_names, stats
 from textkin.web._worker_pool import WorkerPool
 
 __all__ = ["made_app"]

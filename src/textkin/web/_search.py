@@ -8,6 +8,7 @@ from textkin.index import Condition, FeedbackRound, Hits, IndexReader, SearchReq
 from textkin.reading import Document
 from textkin.web import _answers as answers
 from textkin.web._errors import Problem
+from textkin.web._index import ServedIndex
 from textkin.web._requests import (
     ClassifyBody,
     FeedbackBody,
@@ -21,7 +22,6 @@ from textkin.web._requests import (
     check_text,
     checked_filter,
 )
-from textkin.web._served_index import ServedIndex
 
 __all__ = ["classify", "existing", "feedback", "rounds_of", "search"]
 

@@ -11,7 +11,7 @@ from textkin import Index
 from textkin.exceptions import ParameterError
 from textkin.index import Cascade, RankFusion, SearchRequest, WeightedSum
 from textkin.index.search import _searcher
-from textkin.index.search._query_parser import parse_query
+from textkin.index.search._query_parser import OPERATOR_MARKS, ParsedQuery, parse_query
 
 WORDS = ["cat", "dog", "bird", "fish", "red", "the"]
 RECORDS = [
@@ -113,6 +113,20 @@ def test_any_text_is_parsed(text):
     assert parse_query(text, "plain").text == text
     if not found.clauses and not found.fields and '"' not in text and "“" not in text:
         assert found.text.split() == text.split()
+
+
+@given(st.text(st.characters(exclude_characters=OPERATOR_MARKS), max_size=60))
+def test_text_without_marks_has_no_operators(text):
+    """The search does not parse such a text."""
+    assert parse_query(text, "operators") == ParsedQuery(text, text)
+
+
+def test_query_without_marks_is_not_parsed(pizzas, monkeypatch):
+    monkeypatch.setattr(_searcher, "parse_query", None)
+    hits = pizzas.search("cheap pizza")
+    assert (hits.query.text, hits.query.required, hits.query.where) == ("cheap pizza", (), None)
+    with pytest.raises(TypeError):
+        pizzas.search("+cheap pizza")
 
 
 @pytest.mark.parametrize("read_first", [0, 256])

@@ -20,7 +20,7 @@ from textkin import _core
 from textkin._base import BoolArray, Float32Array, Int32Array, Int64Array, Written, write_whole
 from textkin.exceptions import DamagedIndexError
 from textkin.index.store._catalog import Catalog, SegmentRecord
-from textkin.index.store._mapped_files import map_checked_file
+from textkin.index.store._memory_maps import map_checked_file
 
 __all__ = [
     "Extent",

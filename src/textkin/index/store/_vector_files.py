@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textkin._base import Float32Array, Float64Array, Int64Array, Written, own_folder, write_whole
-from textkin.index.store._mapped_files import map_checked_file
+from textkin.index.store._memory_maps import map_checked_file
 
 __all__ = [
     "DTYPES",
