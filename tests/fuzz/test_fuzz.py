@@ -232,7 +232,7 @@ def test_growth_and_differences_are_counted(tmp_path):
 
 
 def in_process(program, *arguments):
-    """Run a program beside `fuzz`, with other seeds of hashes than this process."""
+    """Run a program in the folder of the tests, with other seeds of hashes than this process."""
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
         cwd=Path(__file__).parents[1],

@@ -178,7 +178,7 @@ class BoundedProtocol(H11Protocol):
     reading: ClassVar[float] = 30.0
     _late: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
-    _discarded: int | None = None
+    _discarded = -1  # bytes discarded after an error; -1 before one
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for headers."""
@@ -187,13 +187,13 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Restart the timer unless the headers are complete; discard data after an error."""
-        if self._discarded is not None:
+        if self._discarded >= 0:
             self._discarded += len(data)
             if self._discarded > _DISCARDED:
                 self.transport.close()
             return
         super().data_received(data)
-        if self._discarded is not None:  # the response to an error was just sent
+        if self._discarded >= 0:  # the response to an error was just sent
             return
         if self.conn.their_state is h11.IDLE:
             self._await_head()
