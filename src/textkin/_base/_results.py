@@ -71,8 +71,8 @@ class TableResult:
         """
         records = list(self.to_records())
         names = _columns(records) or list(self._record_fields)
-        rows = [[_cell(record.get(name)) for name in names] for record in records]
-        text = "".join(map(_csv_line, [names, *rows]))
+        rows = ([_cell(record.get(name)) for name in names] for record in records)
+        text = _csv_line(names) + "".join(map(_csv_line, rows))
         if path is None:
             return text
         Path(path).write_text(text, encoding="utf-8", newline="")

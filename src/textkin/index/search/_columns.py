@@ -426,16 +426,16 @@ class Field:
 
     def column(self, state: IndexState) -> Column:
         """Return the `Column` of this field for the rows of a snapshot."""
-        positions, codes, *values = self._sorted()
+        positions, codes, numbers, strings, written = self._sorted()
         rows = np.searchsorted(state.positions, positions)
         there = rows < state.n_rows
         there[there] = state.live[rows[there]] & (state.positions[rows[there]] == positions[there])
-        return Column(rows[there].astype(np.int32), codes[there], *values)
+        return Column(rows[there].astype(np.int32), codes[there], numbers, strings, written)
 
     def whole_column(self) -> Column:
         """Return the `Column` of all added values, with positions as rows."""
-        positions, codes, *values = self._sorted()
-        return Column(positions.astype(np.int32), codes, *values)
+        positions, codes, numbers, strings, written = self._sorted()
+        return Column(positions.astype(np.int32), codes, numbers, strings, written)
 
     def _sorted(
         self,

@@ -173,7 +173,7 @@ def _contents(
     }
     check = 0
     for array in arrays.values():
-        check = zlib.crc32(array, check)
+        check = zlib.crc32(array.data.cast("B"), check)
     written = _encoded_header(dtype, n, width, check)
     written += b" " * (-(8 + len(written) + 24 * n) % _ALIGNMENT)
     yield len(written).to_bytes(8, "little")

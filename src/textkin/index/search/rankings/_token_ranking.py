@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -127,9 +127,8 @@ class Rerank(CombinedRanking):
         return TokenScorer(self, state, scorer_of)
 
     def _key(self) -> tuple[object, ...]:
-        tokens: object = self.tokens
-        if not isinstance(tokens, Hashable):
-            tokens = id(tokens)
+        hashable = type(self.tokens).__hash__ is not None
+        tokens = self.tokens if hashable else id(self.tokens)
         return Rerank, self.parts, tokens, self.metric, self.k, repr(self.mover)
 
     def _arguments(self, parts: list[str]) -> Iterable[str]:
