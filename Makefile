@@ -9,7 +9,7 @@ WORKERS ?= -n logical --maxprocesses 8 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: demo test test-rest test-all test-minimums fuzz lint format types docs wheels core core-clang core-arm sanitize fuzz-core fuzz-core-long instructions bench clean
+.PHONY: demo test test-rest test-all test-minimums fuzz lint format types docs wheels core core-clang core-arm sanitize sanitize-clang fuzz-core fuzz-core-long instructions bench clean
 
 demo: .venv/.core
 	$(BIN)/textkin demo
@@ -122,6 +122,14 @@ sanitize: .venv/.tools
 	$(BIN)/cmake --build build/sanitize-thread
 	build/sanitize-thread/core_tests
 	build/sanitize-thread/core_memory_tests
+
+# The same tests under the sanitizers of Clang, whose code for vectors differs from GCC's.
+sanitize-clang: .venv/.tools
+	$(CONFIGURE_CORE) -B build/sanitize-clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DCMAKE_CXX_COMPILER=$(CLANG) -DTEXTKIN_SANITIZE=address,undefined
+	$(BIN)/cmake --build build/sanitize-clang
+	build/sanitize-clang/core_tests
+	build/sanitize-clang/core_memory_tests
 
 # Every fuzz target of the core for some seconds, two at a time, under the sanitizers: with Clang and
 # libFuzzer if they are installed. Inputs that reach new code are kept under build/.

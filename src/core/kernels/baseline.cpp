@@ -13,8 +13,10 @@ using Floats = float __attribute__((vector_size(16)));
 using Doubles = double __attribute__((vector_size(16)));
 using Ints = std::int32_t __attribute__((vector_size(16)));
 // The same where they lie in memory among plain numbers.
-using StoredFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
-using StoredInts = std::int32_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float StoredFloats __attribute__((vector_size(16), aligned(4), may_alias));
+static_assert(alignof(StoredFloats) == 4);
+typedef std::int32_t StoredInts __attribute__((vector_size(16), aligned(4), may_alias));
+static_assert(alignof(StoredInts) == 4);
 
 inline Floats zeros() { return Floats{}; }
 inline Floats load(const float* from) { return *reinterpret_cast<const StoredFloats*>(from); }
@@ -86,7 +88,8 @@ inline Floats multiply_add(Floats a, Floats b, Floats sum) { return sum + a * b;
 
 constexpr std::size_t kShortWidth = 8;
 using Shorts = std::int16_t __attribute__((vector_size(16)));
-using StoredShorts = std::int16_t __attribute__((vector_size(16), aligned(2), may_alias));
+typedef std::int16_t StoredShorts __attribute__((vector_size(16), aligned(2), may_alias));
+static_assert(alignof(StoredShorts) == 2);
 inline Shorts load_shorts(const std::int16_t* from) {
     return *reinterpret_cast<const StoredShorts*>(from);
 }

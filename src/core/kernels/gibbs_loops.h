@@ -1,7 +1,8 @@
 // Collapsed Gibbs sampling, included after topic_loops.h and under the same rules.
 
 using IntPiece = Pieces<float>::Mask;
-using StoredIntPiece = std::int32_t __attribute__((vector_size(kRegister), aligned(4), may_alias));
+typedef std::int32_t StoredIntPiece __attribute__((vector_size(kRegister), aligned(4), may_alias));
+static_assert(alignof(StoredIntPiece) == 4);
 
 [[gnu::always_inline]] inline IntPiece load_int_piece(const std::int32_t* from) {
     return *reinterpret_cast<const StoredIntPiece*>(from);

@@ -7,6 +7,10 @@
 // and then includes this file inside the same namespace, so that every function here belongs to
 // that file alone and is compiled with its flags alone. No standard header with inline functions
 // or templates may be included from here or from there.
+//
+// Types of vectors that are stored with the alignment of their numbers (StoredFloats and others)
+// are declared by `typedef`: in a declaration with `using` Clang ignores the attribute `aligned`,
+// and would load such a vector with instructions that require the full alignment.
 
 static_assert(kLanes % kWidth == 0);
 
