@@ -75,7 +75,7 @@ def assert_same_hits(found, expected):
 
 
 def matrix_of(table, queries, bags, cost):
-    return _core.distance_matrix(table, queries, documents_of(bags), cost, 1, None)
+    return _core.distance_matrix(table, queries, documents_of(bags), cost, 0, 1, None)
 
 
 @given(corpora(), st.data(), st.sampled_from(COSTS), st.sampled_from(EXACT))

@@ -23,7 +23,7 @@ from textkin._base import (
 )
 from textkin.corpus import DocumentRows, MaskArray, RankedRows, VectorTable
 from textkin.exceptions import ParameterError, ParameterTypeError
-from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
+from textkin.run import ProgressCallback, effective_jobs, memory_limit
 from textkin.transport._solver import CostName
 
 __all__ = [
@@ -87,8 +87,10 @@ class SearchOptions:
         Maximum number of documents that ``algorithm="prefetch"`` considers. If None, all.
     mask : ndarray of shape (n_documents,), uint8, or None, default=None
         1 for each document that may be found. If None, all may.
-    memory : int, default=512 MiB
-        Memory of the tables of a search, in bytes.
+    memory : int or None, default=None
+        Memory limit, in bytes, of the tables of a search and of the exact transport problems that
+        its threads solve at the same time, each. If None, 512 MiB for the tables, and half of the
+        memory of the machine, or of its cgroup if that is smaller, for the problems.
     threads : int, default=1
         Number of threads.
     device : str or None, default=None
@@ -103,7 +105,7 @@ class SearchOptions:
     algorithm: Algorithm = "auto"
     max_candidates: int | None = None
     mask: MaskArray | None = None
-    memory: int = 512 << 20
+    memory: int | None = None
     threads: int = 1
     device: str | None = None
     device_memory: int | None = None
@@ -116,7 +118,7 @@ class SearchOptions:
         *,
         metric: TransportMetric,
         algorithm: Algorithm,
-        memory: str | int,
+        memory: str | int | None,
         n_jobs: int | None,
         max_candidates: int | None = None,
         mask: MaskArray | None = None,
@@ -135,10 +137,10 @@ class SearchOptions:
             algorithm,
             None if max_candidates is None else int(max_candidates),
             mask,
-            memory_in_bytes(memory),
+            memory_limit(memory),
             effective_jobs(n_jobs),
             device,
-            None if device_memory is None else memory_in_bytes(device_memory),
+            memory_limit(device_memory),
         )
 
     @classmethod
@@ -168,6 +170,11 @@ class SearchOptions:
     def plan(self) -> Algorithm | TransportMetric:
         """Algorithm of an exact search, or metric of a search by a bound, as the core names it."""
         return self.algorithm if self.metric == "wmd" else self.metric
+
+    @property
+    def table_memory(self) -> int:
+        """Memory limit of the tables of a search, in bytes."""
+        return _core.TABLE_MEMORY if self.memory is None else self.memory
 
     @property
     def radius(self) -> float:
@@ -225,9 +232,9 @@ class CoreSearch:
             self.table.vectors, self.cost, parts, self.n_columns, self.column_map, weights
         )
 
-    def prepare(self, memory: int) -> None:
-        """Prepare searches now, instead of during the first search."""
-        self._all.prepare(memory)
+    def prepare(self, memory: int | None = None) -> None:
+        """Prepare searches with a memory limit now, instead of during the first search."""
+        self._all.prepare(memory or 0)
 
     def search(
         self,
@@ -279,7 +286,16 @@ class CoreSearch:
         """Compute exact distances of candidates with known bounds, and return the nearest."""
         k = self._at_most_all(options.k)
         return self._all.solve(
-            queries, numbers, starts, rows, bounds, k, limits, options.threads, progress
+            queries,
+            numbers,
+            starts,
+            rows,
+            bounds,
+            k,
+            limits,
+            options.memory or 0,
+            options.threads,
+            progress,
         )
 
     def _search(
@@ -309,7 +325,7 @@ class CoreSearch:
             mask,
             without,
             from_row,
-            options.memory,
+            options.memory or 0,
             options.threads,
             record,
             progress,
