@@ -1,7 +1,7 @@
 // Every kernel of every instruction set of this CPU, compared with a plain loop.
 #include "base/buffer.h"
 #include "check.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>

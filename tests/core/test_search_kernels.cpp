@@ -1,7 +1,7 @@
 // Loops of the search, compared with plain loops.
 #include "base/buffer.h"
 #include "check.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "kernels/kernels.h"
 #include "problems.h"
-#include "transport/rounded.h"
+#include "transport/real_cost_solver.h"
 #include "transport/shortest_paths.h"
 #include "transport/simplex.h"
 
@@ -372,7 +372,7 @@ TEST(rounded_costs_of_a_wide_range_are_solved_again_with_wide_numbers) {
             for (std::size_t i = 0; i < n; ++i) sum += at(i, order[i]);
             best = std::min(best, sum);
         } while (std::next_permutation(order.begin(), order.end()));
-        transport::RoundedSolver solver;
+        transport::RealCostSolver solver;
         transport::Solution solution;
         base::Stop stop;
         CHECK_NEAR(solver.solve(ones, ones, at, 1e9, solution, stop), best, 1e-9);
@@ -382,7 +382,7 @@ TEST(rounded_costs_of_a_wide_range_are_solved_again_with_wide_numbers) {
 
 TEST(rounded_costs_that_are_all_zero) {
     const Masses ones(3, 1);
-    transport::RoundedSolver solver;
+    transport::RealCostSolver solver;
     transport::Solution solution;
     base::Stop stop;
     const auto nothing = [](std::size_t, std::size_t) { return 0.0; };
@@ -406,7 +406,7 @@ TEST(rounded_solver_with_huge_costs_finds_the_plan_that_avoids_them) {
         const auto cost_of = [n](const std::vector<double>& all) {
             return [&all, n](std::size_t i, std::size_t j) { return all[i * n + j]; };
         };
-        transport::RoundedSolver solver;
+        transport::RealCostSolver solver;
         transport::Solution solution;
         base::Stop stop;
         const double best =

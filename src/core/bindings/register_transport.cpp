@@ -1,4 +1,4 @@
-#include "bindings/views.h"
+#include "bindings/array_views.h"
 
 #include "search/batch.h"
 
@@ -123,7 +123,7 @@ void trim(const Solved& solved, search::Workspace& workspace) {
         transport::kLargeProblem)
         return;
     workspace.sources = workspace.targets = {};
-    workspace.transport = transport::RoundedSolver{};
+    workspace.transport = transport::RealCostSolver{};
     workspace.solution = transport::Solution{};
 }
 

@@ -1,10 +1,10 @@
 #include "embed/embed.h"
 
 #include "base/buffer.h"
-#include "base/filled_later.h"
 #include "base/parallel.h"
-#include "kernels/lanes.h"
-#include "kernels/steps_of_vectors.h"
+#include "base/uninitialized_vector.h"
+#include "kernels/embedding_steps.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,7 @@ class PaddedRows {
     std::size_t rows_;
     std::size_t dimension_;
     std::size_t width_;
-    base::FilledLater<float> memory_;
+    base::UninitializedVector<float> memory_;
     float* first_;
 };
 
@@ -56,7 +56,7 @@ bool uses_words(const EmbedOptions& options) {
 // words and outputs are.
 template <class Rows> class Walker {
   public:
-    using Take = void (*)(const kernels::VectorSteps&);
+    using Take = void (*)(const kernels::EmbeddingSteps&);
 
     Walker(const OutputLayer& layer, std::span<const float> keep, const EmbedOptions& options,
            Rows rows, std::size_t dimension, Take take, base::Stop& stop)
@@ -347,18 +347,18 @@ void take_one_step(float* inputs, std::size_t n_inputs, std::span<const std::int
     std::vector<float> hidden(kernels::padded(dimension));
     std::vector<float> error(kernels::padded(dimension));
     std::vector<float> slopes(kernels::padded(to.size()));
-    const kernels::VectorSteps step{.count = 1,
-                                    .inputs = from.data(),
-                                    .input_ends = &input_end,
-                                    .outputs = to.data(),
-                                    .labels = own_labels.data(),
-                                    .output_ends = &output_end,
-                                    .dimension = dimension,
-                                    .rate = rate,
-                                    .mean = mean,
-                                    .hidden = hidden.data(),
-                                    .error = error.data(),
-                                    .slopes = slopes.data()};
+    const kernels::EmbeddingSteps step{.count = 1,
+                                       .inputs = from.data(),
+                                       .input_ends = &input_end,
+                                       .outputs = to.data(),
+                                       .labels = own_labels.data(),
+                                       .output_ends = &output_end,
+                                       .dimension = dimension,
+                                       .rate = rate,
+                                       .mean = mean,
+                                       .hidden = hidden.data(),
+                                       .error = error.data(),
+                                       .slopes = slopes.data()};
     if (first_input_only)
         kernels::kernels().train_first_inputs(step);
     else

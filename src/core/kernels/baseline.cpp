@@ -1,8 +1,8 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
-#include "kernels/steps_of_vectors.h"
-#include "kernels/tables.h"
-#include "kernels/tokens_of_topics.h"
-#include "kernels/tree.h"
+#include "kernels/embedding_steps.h"
+#include "kernels/gibbs_tokens.h"
+#include "kernels/instruction_sets.h"
+#include "kernels/simplex_tree.h"
 
 namespace textkin::kernels {
 namespace {
@@ -112,14 +112,14 @@ inline std::int16_t least_of(Shorts value) {
     return least;
 }
 
-#include "kernels/loops.h"
+#include "kernels/transport_loops.h"
 
 #include "kernels/search_loops.h"
 
 // Sixteen sums as four: those that are eight apart, then those that are four apart.
 inline FourFloats folded(const Floats* sums) { return (sums[0] + sums[2]) + (sums[1] + sums[3]); }
 
-#include "kernels/dual_loops.h"
+#include "kernels/sinkhorn_loops.h"
 
 #include "kernels/bound_loops.h"
 
@@ -154,7 +154,7 @@ inline void store_eight_sums(const Piece<float>* sums, float* out) {
 
 const Kernels kBaselineKernels{
     .name = "baseline",
-#include "kernels/entries.inc"
+#include "kernels/table_entries.inc"
 };
 
 } // namespace textkin::kernels

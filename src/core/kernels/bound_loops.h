@@ -1,4 +1,4 @@
-// The loops of bounds for many documents; included after loops.h, under the same rules.
+// The loops of bounds for many documents; included after transport_loops.h, under the same rules.
 //
 // Sums in double multiply and add in two steps, in order: every instruction set, and the plain code
 // for one pair of documents, gives the same bits.

@@ -31,7 +31,7 @@ inline constexpr float kLeastSquare = 1e-30F;
 inline constexpr std::size_t kCentroidRows = 4;
 inline constexpr std::size_t kCentroidColumns = 8;
 
-template <class Number> struct Tree; // kernels/tree.h
+template <class Number> struct Tree; // kernels/simplex_tree.h
 enum class Outcome : std::uint8_t;
 
 // Smaller probabilities become 0: numbers that decay further become subnormal, which is slow.
@@ -118,8 +118,8 @@ struct MixtureKernels {
                        const float* shares, std::size_t count, float* first, float* second);
 };
 
-struct TopicTokens; // kernels/tokens_of_topics.h
-struct VectorSteps; // kernels/steps_of_vectors.h
+struct GibbsTokens;    // kernels/tokens_of_topics.h
+struct EmbeddingSteps; // kernels/steps_of_vectors.h
 
 struct Kernels {
     const char* name;
@@ -253,14 +253,14 @@ struct Kernels {
 
     // Draws a new topic for each token in order, from counts without the token; the second with
     // fixed probabilities of the words. The same topics on every processor.
-    void (*draw_topics)(TopicTokens& tokens);
-    void (*draw_topics_of_fixed_words)(TopicTokens& tokens);
+    void (*draw_topics)(GibbsTokens& tokens);
+    void (*draw_topics_of_fixed_words)(GibbsTokens& tokens);
 
     // Takes the steps in order. The first changes all inputs and outputs, rows padded with zeros to
     // 64 bytes; other threads may do the same at once. The second changes the first input of each
     // step, which is padded so, and only reads the other rows, which end with their numbers.
-    void (*train_vectors)(const VectorSteps& steps);
-    void (*train_first_inputs)(const VectorSteps& steps);
+    void (*train_vectors)(const EmbeddingSteps& steps);
+    void (*train_first_inputs)(const EmbeddingSteps& steps);
 
     MixtureKernels mixtures;
     MixtureKernels square_mixtures;

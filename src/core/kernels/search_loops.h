@@ -1,5 +1,5 @@
 // The loops of the search, written once in terms of the registers of an instruction set; included
-// after loops.h and under the same rules. Costs are whole numbers from 0 to 32767 here.
+// after transport_loops.h and under the same rules. Costs are whole numbers from 0 to 32767 here.
 
 constexpr std::size_t kParts = kPanelWords / kWidth;
 constexpr std::size_t kMostPoints = 12 / kParts; // sums that fit the registers

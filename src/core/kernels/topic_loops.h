@@ -1,4 +1,5 @@
-// The loops of topic models over rows of topics, included after loops.h and under the same rules.
+// The loops of topic models over rows of topics, included after transport_loops.h and under the
+// same rules.
 //
 // Vectors of 64 bytes on every processor, sums in a fixed order and no fused additions: all
 // instruction sets give the same bits. `width` is a multiple of kTopicLanes<Number>.

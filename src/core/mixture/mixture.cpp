@@ -1,7 +1,7 @@
 #include "mixture/mixture.h"
 
 #include "kernels/kernels.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>

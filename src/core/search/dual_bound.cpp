@@ -1,6 +1,6 @@
 #include "search/dual_bound.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "search/lower_costs.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "search/exact_search.h"
 
 #include "base/parallel.h"
-#include "kernels/lanes.h"
-#include "search/best_first.h"
+#include "kernels/padding.h"
+#include "search/best_first_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,8 +50,9 @@ class Group {
             Query& query = *queries_[q];
             query.stats().seconds[static_cast<std::size_t>(Stage::bound)] +=
                 seconds / static_cast<double>(queries_.size());
-            BestFirst(space_, corpus_, has_rows_ ? &costs_ : nullptr,
-                      {bounds_.data() + q, lanes_, costs_.words().unit()}, slack(query), query)
+            BestFirstSearch(space_, corpus_, has_rows_ ? &costs_ : nullptr,
+                            {bounds_.data() + q, lanes_, costs_.words().unit()}, slack(query),
+                            query)
                 .run(threads, bytes, stop);
         }
     }

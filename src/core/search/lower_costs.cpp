@@ -1,7 +1,7 @@
 #include "search/lower_costs.h"
 
 #include "base/parallel.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>

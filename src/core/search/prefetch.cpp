@@ -2,9 +2,9 @@
 
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "search/bound_search.h"
-#include "search/relaxed.h"
+#include "search/relaxed_bounds.h"
 
 #include <cmath>
 

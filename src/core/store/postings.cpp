@@ -78,11 +78,11 @@ void check_counts(std::span<const float> counts, std::size_t row) {
 }
 
 // How often each column occurs, up to the last one that does.
-base::FilledLater<std::int64_t> occurrences(const SortedRows& rows, base::Stop& stop) {
+base::UninitializedVector<std::int64_t> occurrences(const SortedRows& rows, base::Stop& stop) {
     std::int32_t last = -1;
     for (std::size_t row = 0; row < rows.size(); ++row)
         if (rows.begin(row) < rows.end(row)) last = std::max(last, rows.columns[rows.end(row) - 1]);
-    base::FilledLater<std::int64_t> found(static_cast<std::size_t>(last + 1), 0);
+    base::UninitializedVector<std::int64_t> found(static_cast<std::size_t>(last + 1), 0);
     for (std::size_t first = 0; first < rows.columns.size(); first += kEntriesBetweenPolls) {
         stop.throw_if_requested();
         const std::size_t count = std::min(kEntriesBetweenPolls, rows.columns.size() - first);
@@ -93,7 +93,7 @@ base::FilledLater<std::int64_t> occurrences(const SortedRows& rows, base::Stop& 
 }
 
 // Makes places of occurrences: where the first posting of a column comes.
-void lay_out(base::FilledLater<std::int64_t>& places, Postings& out) {
+void lay_out(base::UninitializedVector<std::int64_t>& places, Postings& out) {
     const std::size_t terms =
         places.size() - static_cast<std::size_t>(std::count(places.begin(), places.end(), 0));
     out.terms.reserve(terms);
@@ -116,7 +116,7 @@ void lay_out(base::FilledLater<std::int64_t>& places, Postings& out) {
 // Puts entries where they belong. Nearly all of them miss the caches: the column's place is fetched
 // some entries before it is wanted, and the memory there some entries later.
 void fill(const SortedRows& rows, std::span<const float> counts,
-          base::FilledLater<std::int64_t>& places, Postings& out, base::Stop& stop) {
+          base::UninitializedVector<std::int64_t>& places, Postings& out, base::Stop& stop) {
     const std::size_t entries = rows.columns.size();
     out.rows.resize(entries);
     out.counts.resize(entries);
@@ -199,7 +199,7 @@ Postings invert(const SortedRows& rows, std::span<const float> counts,
                 std::span<const std::int64_t> lengths, base::Stop& stop) {
     rows.check(stop);
     check_sizes(rows, counts, lengths);
-    base::FilledLater<std::int64_t> places = occurrences(rows, stop);
+    base::UninitializedVector<std::int64_t> places = occurrences(rows, stop);
     Postings out;
     lay_out(places, out);
     fill(rows, counts, places, out, stop);

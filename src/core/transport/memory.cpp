@@ -1,7 +1,7 @@
 #include "transport/memory.h"
 
-#include "kernels/lanes.h"
-#include "kernels/tree.h"
+#include "kernels/padding.h"
+#include "kernels/simplex_tree.h"
 #include "transport/transport.h"
 
 #include <algorithm>

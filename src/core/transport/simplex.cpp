@@ -1,6 +1,6 @@
 #include "transport/simplex.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <bit>
@@ -49,7 +49,7 @@ using kernels::Node;
 using kernels::Outcome;
 using kernels::Tree;
 
-#include "kernels/simplex.h"
+#include "kernels/simplex_loops.h"
 
 Outcome solve_by_loops(Tree<std::int32_t>& tree) { return kernels::kernels().solve(tree); }
 Outcome solve_by_loops(Tree<std::int64_t>& tree) { return solve_tree(tree); }

@@ -7,8 +7,8 @@ from textkin._base import lazy_names
 if TYPE_CHECKING:
     from textkin.run._blocks import (
         Executor as Executor,
-        map_blocks as map_blocks,
         describe_block as describe_block,
+        map_blocks as map_blocks,
         side_by_side as side_by_side,
     )
     from textkin.run._dask import connect as connect
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     )
     from textkin.run._resources import (
         effective_jobs as effective_jobs,
-        memory_in_bytes as memory_in_bytes,
         format_size as format_size,
+        memory_in_bytes as memory_in_bytes,
+        memory_limit as memory_limit,
         stop_check as stop_check,
         stoppable as stoppable,
     )
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
         Check as Check,
         Fill as Fill,
         fill_matrix as fill_matrix,
-        single_blas_thread as single_blas_thread,
         run_blocks as run_blocks,
+        single_blas_thread as single_blas_thread,
     )
 else:
     __getattr__, __dir__ = lazy_names(
@@ -51,6 +52,7 @@ else:
             "_resources": [
                 "effective_jobs",
                 "memory_in_bytes",
+                "memory_limit",
                 "format_size",
                 "stop_check",
                 "stoppable",

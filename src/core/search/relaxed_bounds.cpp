@@ -1,8 +1,8 @@
-#include "search/relaxed.h"
+#include "search/relaxed_bounds.h"
 
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <atomic>

@@ -201,7 +201,7 @@ inline std::size_t nearest_row(const std::int32_t* values, std::size_t rows, std
     return place_of_least([=](std::size_t i) { return load(values + i); }, rows, least);
 }
 
-#include "kernels/simplex.h"
+#include "kernels/simplex_loops.h"
 
 // Small problems, which have few words to read and much to wait for: at most kRows rows and Blocks
 // times kLanes columns, everything in registers or stored in whole ones.

@@ -2,8 +2,9 @@
 //
 // A file that includes this one defines before, in the same unnamed namespace, for its Number
 //   nearest_column, row_minima, find_reduced, add_where
-// as loops.h does for int32 and simplex.cpp for int64. The same rules hold as for loops.h: nothing
-// of the standard library that has a body may be used. See ../simplex.h for the method.
+// as transport_loops.h does for int32 and simplex.cpp for int64. The rules are those of
+// transport_loops.h: nothing of the standard library that has a body may be used. See
+// transport/simplex.h for the method.
 
 constexpr std::size_t kRowsPriced = 32; // rows that make a list of candidates
 constexpr int kShareOfBest = 4;         // a candidate promises at least a fourth of the best

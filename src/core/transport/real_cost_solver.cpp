@@ -1,4 +1,4 @@
-#include "transport/rounded.h"
+#include "transport/real_cost_solver.h"
 
 namespace textkin::transport {
 
