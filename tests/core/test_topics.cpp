@@ -139,7 +139,7 @@ TEST(topics_conditional_of_a_token) {
                                     3,
                                     random,
                                     scratch.data()};
-        kernels::kernels().draw_topics(tokens);
+        kernels::kernels().gibbs.draw_topics(tokens);
         random = tokens.random;
         CHECK_NEAR(scratch[0], 1.5, 1e-6);
         CHECK_NEAR(scratch[1], 2.0 / 7, 1e-7);

@@ -266,7 +266,7 @@ bool train_embeddings(const Documents& documents, const OutputLayer& layer,
             std::uint64_t random =
                 base::mixed(base::mixed(base::mixed(seed) + epoch) + piece.begin);
             Walker walker(layer, keep, options, Trained{&words, &outputs}, dimension,
-                          kernels::kernels().train_vectors, stop);
+                          kernels::kernels().embeddings.train_vectors, stop);
             for_documents(documents, piece,
                           [&](std::size_t d, std::size_t begin, std::span<const std::int32_t> ids) {
                               const double before =
@@ -302,7 +302,7 @@ bool infer_documents(const Documents& documents, const OutputLayer& layer,
             const auto ids = documents.ids.subspan(
                 begin, static_cast<std::size_t>(documents.offsets[d + 1]) - begin);
             Walker walker(layer, keep, own_options, Fixed{&tables}, tables.dimension,
-                          kernels::kernels().train_first_inputs, stop);
+                          kernels::kernels().embeddings.train_first_inputs, stop);
             const auto tokens = static_cast<double>(ids.size());
             const double all = tokens * static_cast<double>(options.epochs);
             for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -360,9 +360,9 @@ void take_one_step(float* inputs, std::size_t n_inputs, std::span<const std::int
                                        .error = error.data(),
                                        .slopes = slopes.data()};
     if (first_input_only)
-        kernels::kernels().train_first_inputs(step);
+        kernels::kernels().embeddings.train_first_inputs(step);
     else
-        kernels::kernels().train_vectors(step);
+        kernels::kernels().embeddings.train_vectors(step);
     padded_inputs.copy_to(inputs);
     if (!first_input_only) padded_outputs.copy_to(outputs);
 }

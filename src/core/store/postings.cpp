@@ -1,5 +1,7 @@
 #include "store/postings.h"
 
+#include "base/row_starts.h"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -166,21 +168,9 @@ void summarize(std::span<const std::int64_t> lengths, Postings& out, base::Stop&
 } // namespace
 
 void SortedRows::check(base::Stop& stop) const {
-    if (indptr.empty() || indptr.front() != 0 ||
-        indptr.back() != static_cast<std::int64_t>(columns.size()))
-        refuse("indptr must start at 0 and end at the number of columns, " +
-               std::to_string(columns.size()) + "; got " +
-               (indptr.empty()
-                    ? "none"
-                    : std::to_string(indptr.front()) + " and " + std::to_string(indptr.back())) +
-               ".");
+    base::check_row_starts(indptr, columns.size());
     if (size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
         refuse("There can be 2^31 - 1 rows at most; got " + std::to_string(size()) + ".");
-    // All of them before any column is looked at: only then do they lie within.
-    const auto decrease = std::adjacent_find(indptr.begin(), indptr.end(), std::greater<>());
-    if (decrease != indptr.end())
-        refuse("indptr must not decrease; it does after " +
-               name(static_cast<std::size_t>(decrease - indptr.begin())) + ".");
     Polls polls(stop);
     for (std::size_t row = 0; row < size(); ++row) {
         const std::size_t first = begin(row);

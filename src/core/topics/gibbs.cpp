@@ -155,7 +155,7 @@ void TopicSampler::run_cell(std::size_t cell, std::vector<std::int64_t>& totals,
         .random = stream(cell),
         .scratch = scratch.data(),
     };
-    draw_in_pieces(tokens, kernels::kernels().draw_topics, stop);
+    draw_in_pieces(tokens, kernels::kernels().gibbs.draw_topics, stop);
 }
 
 void TopicSampler::sweep(std::size_t times, unsigned threads, base::Stop& stop) {
@@ -236,7 +236,7 @@ void fold_in_by_sampling(std::span<const std::int64_t> starts, std::span<const s
         };
         const double whole = static_cast<double>(tokens) + alpha * static_cast<double>(n_topics);
         for (std::size_t time = 0; time < burn_in + samples && !stop.requested(); ++time) {
-            draw_in_pieces(t, kernels::kernels().draw_topics_of_fixed_words, stop);
+            draw_in_pieces(t, kernels::kernels().gibbs.draw_topics_of_fixed_words, stop);
             if (time < burn_in) continue;
             for (std::size_t k = 0; k < n_topics; ++k)
                 theta[k] += (in_document[k] + alpha) / whole / static_cast<double>(samples);

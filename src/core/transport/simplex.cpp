@@ -51,7 +51,7 @@ using kernels::Tree;
 
 #include "kernels/simplex_loops.h"
 
-Outcome solve_by_loops(Tree<std::int32_t>& tree) { return kernels::kernels().solve(tree); }
+Outcome solve_by_loops(Tree<std::int32_t>& tree) { return kernels::kernels().simplex.solve(tree); }
 Outcome solve_by_loops(Tree<std::int64_t>& tree) { return solve_tree(tree); }
 
 } // namespace
