@@ -29,7 +29,7 @@ template <class Number> class Simplex {
   public:
     // Throws Stopped.
     kernels::Outcome solve(const Instance<Number>& instance, std::int64_t pivot_limit,
-                           std::int64_t potential_limit, base::Stop& stop);
+                           std::int64_t potential_limit, bool starts_centered, base::Stop& stop);
     void read(Solution& solution) const;
     [[nodiscard]] std::int64_t pivots() const { return tree_.pivots; }
 
