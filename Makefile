@@ -149,10 +149,11 @@ fuzz-core: .venv/.tools
 fuzz-core-long:
 	$(MAKE) fuzz-core FUZZ_OPTIONS='-runs=10000000 -max_len=256'
 
-# Instructions of a distance, compared with stored counts of the same compiler. Needs valgrind.
+# Instructions of distances and searches, compared with stored counts of the same compiler. Needs
+# valgrind.
 instructions: .venv/.core
 	PATH="$(CURDIR)/$(BIN):$$PATH" python benchmarks/instructions.py --compare --pairs 30 \
-	  --workloads reut twit --out benchmarks/results/instructions-guard.json
+	  --workloads reut twit search ranking --out benchmarks/results/instructions-guard.json
 
 # Speed compared with other tools, on an idle machine. With gensim, loading takes half an hour and
 # searching a quarter of an hour.
