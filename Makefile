@@ -9,7 +9,7 @@ WORKERS ?= -n logical --maxprocesses 8 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 
-.PHONY: demo test test-rest test-all test-minimums fuzz lint format types docs wheels core core-clang core-arm sanitize fuzz-core fuzz-core-long instructions bench clean
+.PHONY: demo test test-rest test-all test-minimums fuzz lint format types docs wheels core core-clang core-arm sanitize sanitize-clang fuzz-core fuzz-core-long instructions bench clean
 
 demo: .venv/.core
 	$(BIN)/textkin demo
@@ -123,6 +123,14 @@ sanitize: .venv/.tools
 	build/sanitize-thread/core_tests
 	build/sanitize-thread/core_memory_tests
 
+# The same tests under the sanitizers of Clang, whose code for vectors differs from GCC's.
+sanitize-clang: .venv/.tools
+	$(CONFIGURE_CORE) -B build/sanitize-clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DCMAKE_CXX_COMPILER=$(CLANG) -DTEXTKIN_SANITIZE=address,undefined
+	$(BIN)/cmake --build build/sanitize-clang
+	build/sanitize-clang/core_tests
+	build/sanitize-clang/core_memory_tests
+
 # Every fuzz target of the core for some seconds, two at a time, under the sanitizers: with Clang and
 # libFuzzer if they are installed. Inputs that reach new code are kept under build/.
 FUZZ_CXX ?= $(shell command -v clang++ || echo c++)
@@ -141,10 +149,11 @@ fuzz-core: .venv/.tools
 fuzz-core-long:
 	$(MAKE) fuzz-core FUZZ_OPTIONS='-runs=10000000 -max_len=256'
 
-# Instructions of a distance, compared with stored counts of the same compiler. Needs valgrind.
+# Instructions of distances and searches, compared with stored counts of the same compiler. Needs
+# valgrind.
 instructions: .venv/.core
 	PATH="$(CURDIR)/$(BIN):$$PATH" python benchmarks/instructions.py --compare --pairs 30 \
-	  --workloads reut twit --out benchmarks/results/instructions-guard.json
+	  --workloads reut twit search ranking --out benchmarks/results/instructions-guard.json
 
 # Speed compared with other tools, on an idle machine. With gensim, loading takes half an hour and
 # searching a quarter of an hour.

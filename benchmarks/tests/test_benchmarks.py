@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -267,6 +268,13 @@ def test_additional_instructions_are_reported(capsys):
     assert "WORSE" in capsys.readouterr().out
 
 
+def test_additional_instructions_of_a_search_are_reported(capsys):
+    stored = {"search": {"avx2": {"thousands_a_query": 100.0}}}
+    assert instructions.compare({"search": {"avx2": {"thousands_a_query": 101.0}}}, stored) == 0
+    assert instructions.compare({"search": {"avx2": {"thousands_a_query": 103.0}}}, stored) == 1
+    assert "WORSE" in capsys.readouterr().out
+
+
 def test_instructions_of_other_compilers_are_not_compared():
     stored = {"pairs": 30, "compiler": "g++ 12"}
     assert instructions.why_incomparable(stored, 30, "g++ 12") is None
@@ -275,11 +283,29 @@ def test_instructions_of_other_compilers_are_not_compared():
     assert "None" in instructions.why_incomparable({"pairs": 30}, 30, "g++ 12")
 
 
-def test_counted_function_exists():
-    namespace, name = instructions.COUNTED.rstrip("*").rsplit("::", 1)
-    header = (ROOT / "src" / "core" / "search" / "batch.h").read_text()
-    assert f"namespace {namespace} {{" in header
-    assert f"void {name}(" in header
+@pytest.mark.parametrize(
+    ("counted", "header"),
+    [
+        (instructions.COUNTED, "search/batch.h"),
+        (instructions.SEARCHES["search"], "search/search.h"),
+        (instructions.SEARCHES["ranking"], "ranking/term_search.h"),
+    ],
+)
+def test_counted_function_exists(counted, header):
+    scope, name = counted.rstrip("*").rsplit("::", 1)
+    namespace, *class_ = re.split("::(?=[A-Z])", scope)
+    text = (ROOT / "src" / "core" / header).read_text()
+    assert f"namespace {namespace} {{" in text
+    assert re.search(rf"\w+ {name}\(", text)
+    assert not class_ or f"class {class_[0]} {{" in text
+
+
+def test_stored_guard_includes_both_searches():
+    stored = json.loads((BENCHMARKS / "results" / "instructions-guard.json").read_text())
+    assert set(instructions.SEARCHES) < set(stored["workloads"])
+    for workload in instructions.SEARCHES:
+        sets = stored["workloads"][workload]
+        assert 0 < sets["avx2"]["thousands_a_query"] <= sets["baseline"]["thousands_a_query"]
 
 
 def test_stored_instructions_include_every_workload():

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "transport/transport.h"
 
 #include <algorithm>

@@ -344,7 +344,8 @@ TEST(rankings_kernels_match_plain_loops) {
         const std::vector<std::int32_t> chosen{7, 0, 3, 3, 8};
         for (const std::size_t count : {1u, 2u, 5u}) {
             std::vector<float> out(columns + 1, 99);
-            run.column_minima(table.data(), columns, chosen.data(), count, columns, out.data());
+            run.bounds.column_minima(table.data(), columns, chosen.data(), count, columns,
+                                     out.data());
             for (std::size_t j = 0; j < columns; ++j) {
                 float least = table[7 * columns + j];
                 for (std::size_t k = 0; k < count; ++k)
@@ -356,7 +357,8 @@ TEST(rankings_kernels_match_plain_loops) {
         }
         const std::vector<double> weights{0.3, 2, 5.5, 1e-3, 7};
         std::vector<double> sums(kernels::kLanes, 0.25);
-        run.add_weighted_rows(table.data(), chosen.data(), weights.data(), 5, sums.data());
+        run.centroids.add_weighted_rows(table.data(), chosen.data(), weights.data(), 5,
+                                        sums.data());
         for (std::size_t l = 0; l < kernels::kLanes; ++l) {
             double sum = 0.25;
             for (std::size_t k = 0; k < 5; ++k)
@@ -374,7 +376,7 @@ TEST(rankings_kernels_match_plain_loops) {
             sums[k] = static_cast<double>(normal(random));
             expected[k] = sums[k] + 0.7 * static_cast<double>(x[k]);
         }
-        run.add_scaled(x.data(), 0.7, dimension, sums.data());
+        run.centroids.add_scaled(x.data(), 0.7, dimension, sums.data());
         for (std::size_t k = 0; k < dimension; ++k) CHECK(same_bits(sums[k], expected[k]));
 
         std::vector<double> a(kernels::kCentroidRows * dimension),
@@ -382,7 +384,7 @@ TEST(rankings_kernels_match_plain_loops) {
         for (double& value : a) value = static_cast<double>(normal(random));
         for (double& value : b) value = static_cast<double>(normal(random));
         double squares[kernels::kCentroidRows * kernels::kCentroidColumns];
-        run.centroid_squares(a.data(), b.data(), dimension, squares);
+        run.centroids.centroid_squares(a.data(), b.data(), dimension, squares);
         for (std::size_t i = 0; i < kernels::kCentroidRows; ++i)
             for (std::size_t j = 0; j < kernels::kCentroidColumns; ++j) {
                 double sum = 0;

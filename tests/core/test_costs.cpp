@@ -1,6 +1,6 @@
 #include "check.h"
 #include "corpus.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "transport/costs.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Every kernel of every instruction set of this CPU, compared with a plain loop.
 #include "base/buffer.h"
 #include "check.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,8 +73,8 @@ TEST(kernels_squared_distances_match_long_double) {
             std::vector<const float*> a_points, b_points;
             for (std::size_t i = 0; i < rows; ++i) a_points.push_back(a.data() + i * stride);
             for (std::size_t j = 0; j < columns; ++j) b_points.push_back(b.data() + j * stride);
-            run.squared_distances(a_points.data(), rows, b_points.data(), columns, dimension,
-                                  out.data(), out_stride);
+            run.costs.squared_distances(a_points.data(), rows, b_points.data(), columns, dimension,
+                                        out.data(), out_stride);
             for (std::size_t i = 0; i < rows; ++i) {
                 for (std::size_t j = 0; j < columns; ++j) {
                     long double sum = 0;
@@ -105,7 +105,7 @@ TEST(kernels_finish_costs) {
                     values[k] = k % 5 == 0 ? 0 : std::fabs(real(random));
                     expected.push_back(root ? std::sqrt(values[k] * 0.5F) : values[k] * 0.5F);
                 }
-                const float largest = run.finish_costs(values.data(), count, 0.5F, root);
+                const float largest = run.costs.finish_costs(values.data(), count, 0.5F, root);
                 CHECK(!(largest < *std::max_element(expected.begin(), expected.end())) &&
                       !(largest > *std::max_element(expected.begin(), expected.end())));
                 CHECK(std::memcmp(values.data(), expected.data(), count * sizeof(float)) == 0);
@@ -126,7 +126,7 @@ TEST(kernels_round_costs_to_within_a_half) {
             for (std::size_t k = 0; k < count; ++k)
                 values[k] = std::ldexp(std::fabs(real(random)) * (k % 3 == 0 ? 1e-4F : 1), //
                                        27 - exponent);
-            run.round_costs(values.data(), count, std::ldexp(1.0F, exponent), out.data());
+            run.costs.round_costs(values.data(), count, std::ldexp(1.0F, exponent), out.data());
             for (std::size_t k = 0; k < count; ++k)
                 CHECK_NEAR(static_cast<double>(out[k]),
                            std::ldexp(static_cast<double>(values[k]), exponent), 0.5);
@@ -144,7 +144,8 @@ TEST(kernels_row_minima_and_where_they_are) {
                     const auto cost = whole_numbers(random, rows * stride, most);
                     const auto offset = whole_numbers(random, columns, most);
                     std::vector<std::int32_t> least(rows + 1, -7);
-                    run.row_minima(cost.data(), stride, rows, offset.data(), columns, least.data());
+                    run.simplex.row_minima(cost.data(), stride, rows, offset.data(), columns,
+                                           least.data());
                     CHECK(least[rows] == -7);
                     for (std::size_t i = 0; i < rows; ++i) {
                         std::size_t first = 0;
@@ -152,7 +153,8 @@ TEST(kernels_row_minima_and_where_they_are) {
                         for (std::size_t j = 1; j < columns; ++j)
                             if (row[j] - offset[j] < row[first] - offset[first]) first = j;
                         CHECK(least[i] == row[first] - offset[first]);
-                        CHECK(run.find_reduced(row, offset.data(), columns, least[i]) == first);
+                        CHECK(run.simplex.find_reduced(row, offset.data(), columns, least[i]) ==
+                              first);
                     }
                 }
             }
@@ -173,7 +175,7 @@ TEST(kernels_add_where) {
                 const std::int32_t amount = whole(random, 1 << 27) - (1 << 26);
                 for (std::size_t x = begin; x < end; ++x)
                     if (set[x / 64] >> (x % 64) & 1) expected[x] += amount;
-                run.add_where(values.data(), set.data(), begin, end, amount);
+                run.simplex.add_where(values.data(), set.data(), begin, end, amount);
                 CHECK(std::equal(expected.begin(), expected.end(), values.data()));
             }
         }

@@ -1,7 +1,7 @@
 // Loops of the search, compared with plain loops.
 #include "base/buffer.h"
 #include "check.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,7 @@ TEST(search_kernels_lower_costs_and_panels) {
                 }
                 base::Buffer<float> panel;
                 panel.grow(dimension * kernels::kPanelWords);
-                run.pack_panel(pointers.data(), dimension, 0.5F, panel.data());
+                run.panels.pack_panel(pointers.data(), dimension, 0.5F, panel.data());
                 for (std::size_t w = 0; w < kernels::kPanelWords; ++w)
                     for (std::size_t k = 0; k < dimension; ++k)
                         CHECK(!(panel[k * kernels::kPanelWords + w] < words[w][k] / 2) &&
@@ -69,7 +69,7 @@ TEST(search_kernels_lower_costs_and_panels) {
                 }
                 base::Buffer<float> unpacked;
                 unpacked.grow(dimension * kernels::kPanelWords);
-                run.unpack_panel(packed.data(), steps.data(), dimension, unpacked.data());
+                run.panels.unpack_panel(packed.data(), steps.data(), dimension, unpacked.data());
                 for (std::size_t x = 0; x < packed.size(); ++x)
                     CHECK_NEAR(static_cast<double>(unpacked[x]),
                                static_cast<double>(static_cast<float>(packed[x]) *
@@ -95,9 +95,9 @@ TEST(search_kernels_lower_costs_and_panels) {
                 std::vector<std::int16_t*> to;
                 for (auto& row : out) to.push_back(row.data());
                 constexpr float scale = 900; // some are beyond the farthest
-                run.lower_costs(points.data(), count, stride, dimension, panel.data(),
-                                squares.data(), point_squares.data(), scale, root, to.data(),
-                                kernels::kPanelWords);
+                run.panels.lower_costs(points.data(), count, stride, dimension, panel.data(),
+                                       squares.data(), point_squares.data(), scale, root, to.data(),
+                                       kernels::kPanelWords);
                 for (std::size_t p = 0; p < count; ++p) {
                     for (std::size_t w = 0; w < kernels::kPanelWords; ++w) {
                         double square = 0;
@@ -125,12 +125,12 @@ TEST(search_kernels_row_minima_and_transposed_panels) {
         for (const std::size_t length : {16u, 48u, 64u, 144u}) {
             const Rows rows(random, count, length, kernels::kFarthest);
             std::vector<std::int16_t> least(length + 1, -1);
-            run.least_of_rows(rows.pointers.data(), count, length, least.data());
+            run.bounds.least_of_rows(rows.pointers.data(), count, length, least.data());
             CHECK(least[length] == -1);
             const std::size_t stride = kernels::padded(count);
             std::vector<std::int16_t> transposed(kernels::kPanelWords * stride + 1, -1);
-            run.transpose_panel(rows.pointers.data(), count, length - kernels::kPanelWords,
-                                transposed.data(), stride);
+            run.panels.transpose_panel(rows.pointers.data(), count, length - kernels::kPanelWords,
+                                       transposed.data(), stride);
             CHECK(transposed.back() == -1);
             for (std::size_t x = 0; x < length; ++x) {
                 std::int16_t expected = kernels::kFarthest;
@@ -168,10 +168,10 @@ TEST(search_kernels_weigh_rows) {
     const std::size_t rows = starts.size() - 1 - first;
     std::vector<float> sums(rows + 1, -1);
     std::vector<float> eights(8 * rows + 1, -1);
-    run.weigh_rows(starts.data() + first, rows, places.data(), counts.data(), one.data(),
-                   sums.data());
-    run.weigh_rows_eightfold(starts.data() + first, rows, places.data(), counts.data(),
-                             values.data(), eights.data());
+    run.bounds.weigh_rows(starts.data() + first, rows, places.data(), counts.data(), one.data(),
+                          sums.data());
+    run.bounds.weigh_rows_eightfold(starts.data() + first, rows, places.data(), counts.data(),
+                                    values.data(), eights.data());
     CHECK(sums.back() < 0 && eights.back() < 0);
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t q = 0; q < 8; ++q) {
@@ -200,8 +200,8 @@ TEST(search_kernels_minima_and_reduced_costs) {
                 closed[random() % width] = 0;
                 std::vector<std::int16_t> row_least(count + 1, -1);
                 std::vector<std::int16_t> column_least(width + 1, -1);
-                run.least_both_ways(rows.pointers.data(), count, width, closed.data(),
-                                    row_least.data(), column_least.data());
+                run.duals.least_both_ways(rows.pointers.data(), count, width, closed.data(),
+                                          row_least.data(), column_least.data());
                 std::vector<std::int16_t> open_rows(count, kernels::kFarthest);
                 std::vector<std::int16_t> columns(width, kernels::kFarthest);
                 for (std::size_t i = 0; i < count; ++i)
@@ -219,10 +219,11 @@ TEST(search_kernels_minima_and_reduced_costs) {
                 for (std::size_t i = 0; i < count; ++i)
                     all[i] = *std::min_element(rows.values[i].begin(), rows.values[i].end());
                 std::vector<std::int16_t> left(width + 1, -1);
-                run.reduced_columns(rows.pointers.data(), count, width, all.data(), left.data());
+                run.duals.reduced_columns(rows.pointers.data(), count, width, all.data(),
+                                          left.data());
                 std::vector<std::int16_t> rest(count + 1, -1);
-                run.reduced_rows(rows.pointers.data(), count, width, columns.data(), closed.data(),
-                                 rest.data());
+                run.duals.reduced_rows(rows.pointers.data(), count, width, columns.data(),
+                                       closed.data(), rest.data());
                 CHECK(left.back() == -1 && rest.back() == -1);
                 for (std::size_t j = 0; j < width; ++j) {
                     int expected = kernels::kFarthest;
@@ -261,8 +262,9 @@ TEST(search_kernels_closeness_and_balance) {
                 for (std::size_t j = 0; j < width; ++j)
                     if (rows.values[i][j] - row_values[i] - column_values[j] < -32768)
                         column_values[j] = 0;
-            run.sinkhorn_kernel(rows.pointers.data(), count, width, row_values.data(),
-                                column_values.data(), static_cast<float>(scale), close.data());
+            run.sinkhorn.sinkhorn_kernel(rows.pointers.data(), count, width, row_values.data(),
+                                         column_values.data(), static_cast<float>(scale),
+                                         close.data());
             CHECK(close[count * width] < 0);
             std::vector<double> plain(count * width);
             for (std::size_t i = 0; i < count; ++i)
@@ -284,9 +286,9 @@ TEST(search_kernels_closeness_and_balance) {
             sums.grow(width);
             std::copy(column_masses.begin(), column_masses.end(), factors.data());
             for (int round = 0; round <= 3; ++round)
-                run.sinkhorn_step(close.data(), count, width, row_masses.data(),
-                                  column_masses.data(), factors.data(),
-                                  round < 3 ? sums.data() : nullptr, row_sums.data());
+                run.sinkhorn.sinkhorn_step(close.data(), count, width, row_masses.data(),
+                                           column_masses.data(), factors.data(),
+                                           round < 3 ? sums.data() : nullptr, row_sums.data());
             CHECK(row_sums[count] < 0);
             std::vector<double> columns(column_masses.begin(), column_masses.end());
             std::vector<double> row_factors(count);

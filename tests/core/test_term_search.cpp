@@ -47,7 +47,7 @@ struct Part {
         rows.shrink_to_fit();
         tf.shrink_to_fit();
     }
-    [[nodiscard]] ranking::CountedPart view() const {
+    [[nodiscard]] ranking::CountMatrix view() const {
         return {{indptr, columns, 0}, counts, terms, offsets, rows, tf};
     }
 };
@@ -59,7 +59,7 @@ struct Collection {
     ranking::WeightFormula formula;
 
     [[nodiscard]] ranking::TermSearch search() const {
-        std::vector<ranking::CountedPart> views;
+        std::vector<ranking::CountMatrix> views;
         for (const Part& part : parts) views.push_back(part.view());
         base::Stop stop;
         return {views, live, formula, stop};
@@ -508,7 +508,7 @@ TEST(search_by_terms_equals_search_in_rows_of_terms) {
             }
             terms.parts.emplace_back(part);
         }
-        std::vector<ranking::CountedPart> views;
+        std::vector<ranking::CountMatrix> views;
         for (const Part& part : words.parts) views.push_back(part.view());
         const ranking::TermStatistics found = ranking::measure_terms(views, map, words.live, stop);
         CHECK(found.frequencies == frequencies);

@@ -1,7 +1,7 @@
 // Loops of topic models, compared with plain loops, and the samplers.
 #include "check.h"
+#include "kernels/gibbs_tokens.h"
 #include "kernels/kernels.h"
-#include "kernels/tokens_of_topics.h"
 #include "topics/gibbs.h"
 #include "topics/topics.h"
 
@@ -124,7 +124,7 @@ TEST(topics_conditional_of_a_token) {
         for (std::size_t k = 0; k < 2; ++k) inverses[k] = 1 / (static_cast<float>(totals[k]) + 3);
         std::vector<float> scratch(16);
         const std::int32_t zero = 0;
-        kernels::TopicTokens tokens{&zero,
+        kernels::GibbsTokens tokens{&zero,
                                     &zero,
                                     &topic,
                                     1,
@@ -139,7 +139,7 @@ TEST(topics_conditional_of_a_token) {
                                     3,
                                     random,
                                     scratch.data()};
-        kernels::kernels().draw_topics(tokens);
+        kernels::kernels().gibbs.draw_topics(tokens);
         random = tokens.random;
         CHECK_NEAR(scratch[0], 1.5, 1e-6);
         CHECK_NEAR(scratch[1], 2.0 / 7, 1e-7);

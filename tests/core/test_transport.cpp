@@ -1,6 +1,6 @@
 #include "kernels/kernels.h"
 #include "problems.h"
-#include "transport/rounded.h"
+#include "transport/real_cost_solver.h"
 #include "transport/shortest_paths.h"
 #include "transport/simplex.h"
 
@@ -238,13 +238,61 @@ TEST(transport_start_potentials_are_at_most_the_largest_cost) {
             for (std::size_t j = 0; j < m; ++j)
                 largest = std::max<std::int64_t>(largest, p.at(i, j));
         transport::Simplex<std::int32_t> simplex;
-        CHECK(simplex.solve(p.instance(), 0, largest, stop) !=
+        CHECK(simplex.solve(p.instance(), 0, largest, false, stop) !=
               kernels::Outcome::potential_too_large);
     }
     const Problem equal = make(ones(9), ones(9), [](auto, auto) { return 7; });
     transport::Simplex<std::int32_t> simplex;
-    CHECK(simplex.solve(equal.instance(), 0, 7, stop) == kernels::Outcome::optimal);
-    CHECK(simplex.solve(equal.instance(), 0, 6, stop) == kernels::Outcome::potential_too_large);
+    CHECK(simplex.solve(equal.instance(), 0, 7, false, stop) == kernels::Outcome::optimal);
+    CHECK(simplex.solve(equal.instance(), 0, 6, false, stop) ==
+          kernels::Outcome::potential_too_large);
+}
+
+TEST(transport_centered_start_finds_plans_of_the_same_cost) {
+    Random random(43);
+    for (int round = 0; round < 60; ++round) {
+        const auto n = static_cast<std::size_t>(1 + below(random, 90));
+        const auto m = static_cast<std::size_t>(33 + below(random, 90));
+        const std::int64_t largest = round % 3 == 0 ? 9 : transport::kLargestNarrowCost;
+        const Problem p = random_problem(random, n, m, 200 + below(random, 1000), largest);
+        const Objective best = objective(p, solve(p));
+        for (const std::int64_t narrow : {std::int64_t{1} << 29, std::int64_t{0}}) {
+            const transport::Solution found =
+                solve(p, {.narrow_potential = narrow, .pivots = -1, .starts_centered = true});
+            check_proof(p, found);
+            CHECK(objective(p, found) == best);
+        }
+    }
+}
+
+// Costs i * j: the greedy start pairs the cheapest with the cheapest, and the optimum is the
+// reverse. Less the means of rows and columns, the costs are (i - a) * (j - a).
+TEST(transport_centered_start_solves_costs_that_rank_columns_alike) {
+    constexpr std::size_t n = 200;
+    const Problem p = make(ones(n), ones(n), [](std::size_t i, std::size_t j) {
+        return static_cast<std::int64_t>((i + 1) * (j + 1));
+    });
+    const transport::Solution plain = solve(p);
+    const transport::Solution centered = solve(p, {.starts_centered = true});
+    check_proof(p, centered);
+    CHECK(objective(p, centered) == objective(p, plain));
+    CHECK(plain.pivots > 1000);
+    CHECK(centered.pivots < 10);
+}
+
+// Potentials of a centered start are largest if few costs are far from the means.
+TEST(transport_centered_start_with_extreme_costs_stays_within_32_bits) {
+    for (const std::size_t n : {40u, 200u}) {
+        for (const bool is_high : {false, true}) {
+            const Problem p = make(ones(n), ones(n), [&](std::size_t i, std::size_t j) {
+                const bool is_rare = i == 0 || j + 1 == n || i == j;
+                return is_rare == is_high ? transport::kLargestNarrowCost : 0;
+            });
+            const transport::Solution found = solve(p, {.starts_centered = true});
+            check_proof(p, found);
+            CHECK(objective(p, found) == objective(p, solve(p)));
+        }
+    }
 }
 
 TEST(transport_potentials_beyond_the_narrow_limit_take_the_wide_simplex) {
@@ -372,7 +420,7 @@ TEST(rounded_costs_of_a_wide_range_are_solved_again_with_wide_numbers) {
             for (std::size_t i = 0; i < n; ++i) sum += at(i, order[i]);
             best = std::min(best, sum);
         } while (std::next_permutation(order.begin(), order.end()));
-        transport::RoundedSolver solver;
+        transport::RealCostSolver solver;
         transport::Solution solution;
         base::Stop stop;
         CHECK_NEAR(solver.solve(ones, ones, at, 1e9, solution, stop), best, 1e-9);
@@ -382,7 +430,7 @@ TEST(rounded_costs_of_a_wide_range_are_solved_again_with_wide_numbers) {
 
 TEST(rounded_costs_that_are_all_zero) {
     const Masses ones(3, 1);
-    transport::RoundedSolver solver;
+    transport::RealCostSolver solver;
     transport::Solution solution;
     base::Stop stop;
     const auto nothing = [](std::size_t, std::size_t) { return 0.0; };
@@ -406,7 +454,7 @@ TEST(rounded_solver_with_huge_costs_finds_the_plan_that_avoids_them) {
         const auto cost_of = [n](const std::vector<double>& all) {
             return [&all, n](std::size_t i, std::size_t j) { return all[i * n + j]; };
         };
-        transport::RoundedSolver solver;
+        transport::RealCostSolver solver;
         transport::Solution solution;
         base::Stop stop;
         const double best =

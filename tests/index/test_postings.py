@@ -80,9 +80,9 @@ def test_postings_match_scipy_columns():
 
 
 WRONG_ROWS = [
-    ([], [], r"indptr must start at 0 and end at the number of columns, 0; got none"),
+    ([], [], r"indptr must start at 0 and end at the number of entries, 0; got none"),
     ([1, 2], [0, 1], r"got 1 and 2"),
-    ([0, 1], [0, 1], r"number of columns, 2; got 0 and 1"),
+    ([0, 1], [0, 1], r"number of entries, 2; got 0 and 1"),
     ([0, 2, 1, 2], [0, 1], r"indptr must not decrease; it does after row 1\."),
     ([0, 2**62, 2], [0, 1], r"indptr must not decrease"),
     ([0, -(2**62), 2], [0, 1], r"indptr must not decrease"),

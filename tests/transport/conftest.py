@@ -47,14 +47,14 @@ def verify_distances():
     """
     pairs, matrix, bags = _core.distance_pairs, _core.distance_matrix, _core.distance_of_bags
 
-    def verified_pairs(table, a, a_rows, b, b_rows, cost, threads, progress):
-        found = pairs(table, a, a_rows, b, b_rows, cost, threads, progress)
+    def verified_pairs(table, a, a_rows, b, b_rows, cost, *options):
+        found = pairs(table, a, a_rows, b, b_rows, cost, *options)
         for at, i, j in list(zip(found, a_rows, b_rows, strict=True))[:MOST_PROVEN]:
             prove(table, a, int(i), b, int(j), cost, float(at))
         return found
 
-    def verified_matrix(table, a, b, cost, threads, progress):
-        found = matrix(table, a, b, cost, threads, progress)
+    def verified_matrix(table, a, b, cost, *options):
+        found = matrix(table, a, b, cost, *options)
         for i, j in list(np.ndindex(found.shape))[:MOST_PROVEN]:
             prove(table, a, i, b, j, cost, float(found[i, j]))
         return found
@@ -62,7 +62,7 @@ def verify_distances():
     def verified_bags(table, *arguments):
         found = bags(table, *arguments)
         if found is not None:
-            *both, cost = arguments
+            *both, cost, _ = arguments
             a, b = one_row(table, *both[:3]), one_row(table, *both[3:])
             prove(table, a, 0, b, 0, cost, found)
         return found
@@ -85,7 +85,7 @@ def prove(table, a, i, b, j, cost, distance):
         return
     if len(a.words(i)) > MOST_WORDS:
         return
-    found = _core.explain(table, a, i, b, j, cost, None)
+    found = _core.explain(table, a, i, b, j, cost, 0, None)
     assert found.distance == distance
     Certificate(
         distance,

@@ -27,7 +27,7 @@ def parts(made):
 
 
 def fast_distance(a, b):
-    return _core.distance_of_bags(TABLE, *parts(a), *parts(b), "euclidean")
+    return _core.distance_of_bags(TABLE, *parts(a), *parts(b), "euclidean", 0)
 
 
 @given(

@@ -140,7 +140,7 @@ def test_prefetch_equals_brute_force(cost, instruction_set):
         exact = inside.search(queries, "brute", k)
         found = inside.search(queries, "prefetch", k)
         assert found.same(exact)
-        for options in ({"threads": 2}, {"threads": 4, "memory": 0}, {"m": len(bags)}):
+        for options in ({"threads": 2}, {"threads": 4, "memory": 1}, {"m": len(bags)}):
             again = inside.search(queries, "prefetch", k, **options)
             assert again.same(exact), options
             assert np.array_equal(again.verdicts, found.verdicts)

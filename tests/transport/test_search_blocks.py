@@ -75,7 +75,7 @@ def assert_same_hits(found, expected):
 
 
 def matrix_of(table, queries, bags, cost):
-    return _core.distance_matrix(table, queries, documents_of(bags), cost, 1, None)
+    return _core.distance_matrix(table, queries, documents_of(bags), cost, 0, 1, None)
 
 
 @given(corpora(), st.data(), st.sampled_from(COSTS), st.sampled_from(EXACT))
@@ -245,12 +245,19 @@ def test_many_tiny_counts(rng, algorithm):
     assert_same_hits(hits_of(searcher, queries, k=10, algorithm=algorithm), expected)
 
 
+@pytest.mark.parametrize("start", [2**40, -(2**40)])
+def test_documents_with_a_row_start_outside_of_the_entries_raise(start):
+    starts, words = np.array([0, start, 2]), np.arange(2, dtype=np.int32)
+    with pytest.raises(ValueError, match="indptr must not decrease; it does after row"):
+        _core.Documents(starts, words, np.ones(2), 2)
+
+
 def test_invalid_blocks_raise():
     table = np.eye(3, dtype=np.float32)
     indptr, columns, counts, _ = block_of(np.eye(3))
     for blocks, message in (
-        ([(indptr[1:], columns, counts, None)], "indptr must start at 0"),
-        ([(indptr, columns[1:], counts, None)], "indptr must start at 0"),
+        ([(indptr[1:], columns, counts, None)], "indptr of block 0 must start at 0"),
+        ([(indptr, columns[1:], counts, None)], "There must be a count for each column"),
         ([(indptr[[0, 2, 1, 3]], columns, counts, None)], "must not decrease"),
         ([(indptr, columns + 1, counts, None)], "at least 0 and below 3; row 2 of block 0 has 3"),
         ([(indptr, columns, -counts, None)], "finite and not negative; row 0 of block 0"),

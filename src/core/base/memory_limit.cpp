@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -36,24 +36,48 @@ std::uint64_t machine_memory() {
     return kUnlimited;
 }
 
-// The number at the start of a line; none for "max" and for a file that does not exist.
+// The text of a file; empty if it does not exist. A stream would not do: it ends at an allocation
+// that fails as if the file ended there.
+std::string text_of(const std::string& path) {
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::string text;
+    const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+    if (!file) return text;
+    char part[4096];
+    for (;;) {
+        const std::size_t count = std::fread(part, 1, sizeof part, file.get());
+        if (count == 0) return text;
+        text.append(part, count);
+    }
+}
+
+// Removes the first line of a text, and returns it.
+std::string_view take_line(std::string_view& text) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+}
+
+// The number at the start of a file; none for "max" and for a file that does not exist.
 std::optional<std::uint64_t> number_in(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    if (!std::getline(file, line)) return {};
+    const std::string text = text_of(path);
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{}) return {};
     return value;
 }
 
 // The total of /proc/meminfo, in bytes.
 std::optional<std::uint64_t> total_in(const std::string& path) {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
+    const std::string text = text_of(path);
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view line = take_line(rest);
         if (!line.starts_with("MemTotal:")) continue;
         const std::size_t digit = line.find_first_of("0123456789");
-        if (digit == std::string::npos) return {};
+        if (digit == std::string_view::npos) return {};
         std::uint64_t kibibytes = 0;
         std::from_chars(line.data() + digit, line.data() + line.size(), kibibytes);
         return kibibytes << 10;
@@ -79,13 +103,15 @@ std::uint64_t usable_memory(const std::string& root) {
     std::uint64_t least = root == "/" ? machine_memory() : kUnlimited;
     if (const auto total = total_in(root + "proc/meminfo")) least = std::min(least, *total);
     // Lines of "hierarchy:controllers:path"; version 2 has hierarchy 0 and no controllers.
-    std::ifstream groups(root + "proc/self/cgroup");
-    for (std::string line; std::getline(groups, line);) {
+    const std::string groups = text_of(root + "proc/self/cgroup");
+    for (std::string_view rest = groups; !rest.empty();) {
+        const std::string_view line = take_line(rest);
         const std::size_t first = line.find(':');
-        const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        std::string path = line.substr(second + 1);
+        if (first == std::string_view::npos) continue;
+        const std::size_t second = line.find(':', first + 1);
+        if (second == std::string_view::npos) continue;
+        const std::string controllers(line.substr(first + 1, second - first - 1));
+        std::string path(line.substr(second + 1));
         if (path == "/") path.clear();
         if (controllers.empty())
             least = std::min(least, least_limit(root + "sys/fs/cgroup", path, "memory.max"));

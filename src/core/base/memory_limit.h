@@ -14,7 +14,8 @@ namespace textkin::base {
 // group (cgroup) on Linux if that is smaller. `root` is the folder that holds `proc` and `sys`.
 [[nodiscard]] std::uint64_t usable_memory(const std::string& root = "/");
 
-// Half of usable_memory(), computed once.
+// Half of usable_memory(). The first call reads files and allocates memory, so it can throw
+// std::bad_alloc; a later call then tries again.
 [[nodiscard]] std::uint64_t default_memory_limit();
 
 // A number of bytes for messages, such as "1.5 GiB".
@@ -38,11 +39,13 @@ class MemoryBudget {
     [[nodiscard]] std::uint64_t limit() const {
         return limit_ > 0 ? limit_ : default_memory_limit();
     }
-    // Returns false if the others have reserved too much.
-    [[nodiscard]] bool try_reserve(std::uint64_t bytes) noexcept {
+    // Returns false if the others have reserved too much. Throws what default_memory_limit()
+    // throws, and has reserved nothing then.
+    [[nodiscard]] bool try_reserve(std::uint64_t bytes) {
+        const std::uint64_t most = limit();
         std::uint64_t before = reserved_.load(std::memory_order_relaxed);
         do {
-            if (before > limit() || bytes > limit() - before) return false;
+            if (before > most || bytes > most - before) return false;
         } while (!reserved_.compare_exchange_weak(before, before + bytes));
         return true;
     }

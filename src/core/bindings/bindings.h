@@ -41,8 +41,11 @@ auto to_numpy(std::vector<Number, Allocator>&& values, Sizes... sizes) {
 
 // Runs `work(stop)` without the interpreter lock. Now and then the calling thread takes the lock
 // back, lets Python see Ctrl-C and tells `progress` how many of `total` items are done; an
-// exception from either ends the work and is raised when all threads have stopped.
-template <class Work> void run(std::size_t total, const nb::object& progress, Work&& work) {
+// exception from either ends the work and is raised when all threads have stopped. `memory` limits
+// the bytes of the large transport problems that the threads solve at the same time; 0: half of the
+// memory of the machine or of the cgroup.
+template <class Work>
+void run(std::size_t total, const nb::object& progress, Work&& work, std::uint64_t memory = 0) {
     struct Poll {
         std::size_t total;
         const nb::object& progress;
@@ -62,6 +65,7 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
     Poll poll{total, progress, std::nullopt};
     // One pointer, which std::function holds without memory of its own.
     base::Stop stop{[it = &poll](std::size_t finished) { return it->stops(finished); }};
+    stop.memory().set_limit(memory);
     try {
         const nb::gil_scoped_release released;
         work(stop);

@@ -1,5 +1,5 @@
+#include "base/row_starts.h"
 #include "bindings/bindings.h"
-
 #include "transport/documents.h"
 
 #include <cmath>
@@ -18,14 +18,11 @@ transport::Documents make_documents(const Array1<std::int64_t>& indptr,
     const auto starts = view(indptr);
     const auto words = view(indices);
     const auto values = view(weights);
-    if (starts.empty() || starts.front() != 0 ||
-        starts.back() != static_cast<std::int64_t>(words.size()) || words.size() != values.size())
-        refuse("indptr must start at 0 and end at the number of indices and of weights; got " +
-               std::to_string(starts.size()) + " row starts, " + std::to_string(words.size()) +
+    if (words.size() != values.size())
+        refuse("There must be a weight for each index; got " + std::to_string(words.size()) +
                " indices and " + std::to_string(values.size()) + " weights.");
+    base::check_row_starts(starts, words.size());
     for (std::size_t row = 0; row + 1 < starts.size(); ++row) {
-        if (starts[row] > starts[row + 1])
-            refuse("indptr must not decrease; it does after row " + std::to_string(row) + ".");
         for (auto k = static_cast<std::size_t>(starts[row]);
              k < static_cast<std::size_t>(starts[row + 1]); ++k) {
             if (words[k] < 0 || words[k] >= columns)

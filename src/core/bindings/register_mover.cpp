@@ -1,4 +1,4 @@
-#include "bindings/views.h"
+#include "bindings/array_views.h"
 
 #include "kernels/kernels.h"
 #include "search/batch.h"
@@ -32,20 +32,23 @@ void check_rows(const Table& table, const transport::Documents& documents) {
 }
 
 auto matrix(const Table& table, const transport::Documents& a, const transport::Documents& b,
-            const std::string& cost, unsigned threads, const nb::object& progress) {
+            const std::string& cost, std::uint64_t memory, unsigned threads,
+            const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     const search::Space where = space(table, cost);
     std::vector<double> out(a.size() * b.size());
-    run(out.size(), progress, [&](base::Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
         search::distance_matrix(where, a, b, &a == &b, threads, stop, out);
-    });
+    };
+    run(out.size(), progress, work, memory);
     return to_numpy(std::move(out), a.size(), b.size());
 }
 
 auto pairs(const Table& table, const transport::Documents& a, const Array1<std::int64_t>& a_rows,
            const transport::Documents& b, const Array1<std::int64_t>& b_rows,
-           const std::string& cost, unsigned threads, const nb::object& progress) {
+           const std::string& cost, std::uint64_t memory, unsigned threads,
+           const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     if (a_rows.size() != b_rows.size())
@@ -57,9 +60,10 @@ auto pairs(const Table& table, const transport::Documents& a, const Array1<std::
             throw nb::value_error("A row number lies outside of the documents.");
     const search::Space where = space(table, cost);
     std::vector<double> out(a_rows.size());
-    run(out.size(), progress, [&](base::Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
         search::distance_pairs(where, a, view(a_rows), b, view(b_rows), threads, stop, out);
-    });
+    };
+    run(out.size(), progress, work, memory);
     const std::size_t count = out.size();
     return to_numpy(std::move(out), count);
 }
@@ -87,44 +91,51 @@ bool read_bag(nb::handle indptr, nb::handle indices, nb::handle weights, std::si
 std::optional<double> distance_of_bags(const View<float, 2>& table, nb::handle a_indptr,
                                        nb::handle a_indices, nb::handle a_weights,
                                        nb::handle b_indptr, nb::handle b_indices,
-                                       nb::handle b_weights, const std::string& cost) {
+                                       nb::handle b_weights, const std::string& cost,
+                                       std::uint64_t memory) {
     const search::Space where = space(table, cost);
     search::WorkspaceLease workspace;
     if (!read_bag(a_indptr, a_indices, a_weights, table.shape(0), workspace->a) ||
         !read_bag(b_indptr, b_indices, b_weights, table.shape(0), workspace->b))
         return std::nullopt;
     double out = 0;
-    run(1, nb::none(), [&](base::Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
         out = workspace->solver.distance(where.table, where.cost, workspace->a.view(),
                                          workspace->b.view(), stop);
-    });
+    };
+    run(1, nb::none(), work, memory);
     return out;
 }
 
 auto bounds(const Table& table, const transport::Documents& a, const transport::Documents& b,
-            const std::string& cost, unsigned threads, const nb::object& progress) {
+            const std::string& cost, std::uint64_t memory, unsigned threads,
+            const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     const search::Space where = space(table, cost);
     std::vector<double> out(3 * a.size() * b.size());
-    run(a.size() * b.size(), progress,
-        [&](base::Stop& stop) { search::bound_matrices(where, a, b, threads, stop, out); });
+    const auto work = [&](base::Stop& stop) {
+        search::bound_matrices(where, a, b, threads, stop, out);
+    };
+    run(a.size() * b.size(), progress, work, memory);
     return to_numpy(std::move(out), 3, a.size(), b.size());
 }
 
 transport::Explanation explain(const Table& table, const transport::Documents& a, std::size_t a_row,
                                const transport::Documents& b, std::size_t b_row,
-                               const std::string& cost, const nb::object& progress) {
+                               const std::string& cost, std::uint64_t memory,
+                               const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     if (a_row >= a.size() || b_row >= b.size() || a[a_row].empty() || b[b_row].empty())
         throw nb::value_error("Both documents must exist and have words.");
     const search::Space where = space(table, cost);
     transport::Explanation out;
-    run(1, progress, [&](base::Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
         out = search::WorkspaceLease()->solver.explain(where.table, where.cost, a[a_row], b[b_row],
                                                        stop);
-    });
+    };
+    run(1, progress, work, memory);
     return out;
 }
 
@@ -177,27 +188,30 @@ void register_mover(nb::module_& module) {
         .def_prop_ro(
             "target_potentials", [](const E& e) { return doubles(e.target_potentials); }, copy);
 
+    // In each of these functions `memory` limits the bytes of the transport problems that its
+    // threads solve at the same time; 0: half of the memory of the machine or of the cgroup.
     module.def("distance_matrix", &matrix, "table"_a.noconvert(), "a"_a, "b"_a, "cost"_a,
-               "threads"_a, "progress"_a.none(),
+               "memory"_a, "threads"_a, "progress"_a.none(),
                "Exact distances of all pairs; half the work when both are the same object.");
     module.def("distance_pairs", &pairs, "table"_a.noconvert(), "a"_a, "a_rows"_a.noconvert(),
-               "b"_a, "b_rows"_a.noconvert(), "cost"_a, "threads"_a, "progress"_a.none(),
-               "Exact distances of the named pairs of rows.");
+               "b"_a, "b_rows"_a.noconvert(), "cost"_a, "memory"_a, "threads"_a,
+               "progress"_a.none(), "Exact distances of the named pairs of rows.");
     module.def(
         "distance_of_bags", &distance_of_bags, "table"_a.noconvert(), "a_indptr"_a, "a_indices"_a,
-        "a_weights"_a, "b_indptr"_a, "b_indices"_a, "b_weights"_a, "cost"_a,
+        "a_weights"_a, "b_indptr"_a, "b_indices"_a, "b_weights"_a, "cost"_a, "memory"_a,
         nb::sig("def distance_of_bags(table: NDArray[numpy.float32], "
                 "a_indptr: NDArray[numpy.generic], a_indices: NDArray[numpy.generic], "
                 "a_weights: NDArray[numpy.generic], b_indptr: NDArray[numpy.generic], "
                 "b_indices: NDArray[numpy.generic], b_weights: NDArray[numpy.generic], "
-                "cost: str) -> float | None"),
+                "cost: str, memory: int) -> float | None"),
         "The exact distance of two bags of one row in canonical CSR form; None for anything that "
         "needs a closer look, such as a bag that is empty or wrong.");
-    module.def("bound_matrices", &bounds, "table"_a.noconvert(), "a"_a, "b"_a, "cost"_a,
+    module.def("bound_matrices", &bounds, "table"_a.noconvert(), "a"_a, "b"_a, "cost"_a, "memory"_a,
                "threads"_a, "progress"_a.none(),
                "Centroid, source and target bounds of all pairs.");
     module.def("explain", &explain, "table"_a.noconvert(), "a"_a, "a_row"_a, "b"_a, "b_row"_a,
-               "cost"_a, "progress"_a.none(), "The flow and the potentials of one pair of rows.");
+               "cost"_a, "memory"_a, "progress"_a.none(),
+               "The flow and the potentials of one pair of rows.");
 }
 
 } // namespace textkin::bindings

@@ -1,5 +1,5 @@
+#include "bindings/array_views.h"
 #include "bindings/bindings.h"
-#include "bindings/views.h"
 
 #include "ranking/term_search.h"
 
@@ -50,7 +50,7 @@ struct Part {
     Array1<std::uint32_t> posting_counts;
     std::size_t checked_columns = 0;
 
-    [[nodiscard]] ranking::CountedPart view_of() const {
+    [[nodiscard]] ranking::CountMatrix view_of() const {
         return {{view(indptr), view(indices), 0},
                 view(counts),
                 view(terms),
@@ -62,7 +62,7 @@ struct Part {
 };
 
 void check(Part& part, std::int64_t n_words) {
-    ranking::CountedPart looked_at = part.view_of();
+    ranking::CountMatrix looked_at = part.view_of();
     if (n_words < 0 || n_words > std::numeric_limits<std::int32_t>::max())
         throw nb::value_error("n_words must be at least 0 and below 2^31.");
     looked_at.rows.n_columns = static_cast<std::size_t>(n_words);
@@ -82,7 +82,7 @@ struct Searcher {
         : map(terms) {
         const ranking::TermMap* const used =
             terms.is_none() ? nullptr : nb::cast<const ranking::TermMap*>(terms);
-        std::vector<ranking::CountedPart> views;
+        std::vector<ranking::CountMatrix> views;
         for (const nb::handle part : parts_) parts.push_back(nb::cast<Part>(part));
         for (const Part& part : parts) views.push_back(part.view_of());
         const auto weights = view(word_weights);
@@ -150,7 +150,7 @@ auto words_of_term(const ranking::TermMap& map, std::int32_t term) {
 nb::tuple measure(const ranking::TermMap& map, const nb::list& parts,
                   const Array1<std::uint8_t>& live) {
     std::vector<Part> kept;
-    std::vector<ranking::CountedPart> views;
+    std::vector<ranking::CountMatrix> views;
     for (const nb::handle part : parts) kept.push_back(nb::cast<Part>(part));
     for (const Part& part : kept) views.push_back(part.view_of());
     ranking::TermStatistics found;
@@ -165,7 +165,7 @@ nb::tuple measure(const ranking::TermMap& map, const nb::list& parts,
 
 void register_ranking(nb::module_& module) {
     nb::class_<Part>(
-        module, "CountedPart",
+        module, "CountMatrix",
         "Documents counted in rows, and the same transposed by word; the arrays are kept.")
         .def(nb::init<Array1<std::int64_t>, Array1<std::int32_t>, Array1<float>,
                       Array1<std::int32_t>, Array1<std::int64_t>, Array1<std::int32_t>,
@@ -193,7 +193,7 @@ void register_ranking(nb::module_& module) {
         .def("measure", &measure, "parts"_a, "live"_a.noconvert(),
              "The number of live documents that contain each term, and the number of their tokens "
              "that have a term.",
-             nb::sig("def measure(self, parts: list[CountedPart], "
+             nb::sig("def measure(self, parts: list[CountMatrix], "
                      "live: numpy.typing.NDArray[numpy.uint8]) "
                      "-> tuple[numpy.typing.NDArray[numpy.int64], int]"));
 
@@ -203,7 +203,7 @@ void register_ranking(nb::module_& module) {
         "A word with the count n weighs g(n) word_weights[word] in a document, divided by the "
         "norm of the document; g(n) is n, 1, 1 + ln n, or the saturated count of BM25. Rows are "
         "counted through all parts; those that are 0 in `live` are never found. Parts that cannot "
-        "be used are a ValueError, as in `CountedPart.check`.\n\n"
+        "be used are a ValueError, as in `CountMatrix.check`.\n\n"
         "With a TermMap, weights are weights of terms, counts of the words of a term are added "
         "before they are weighted, and queries and results have terms instead of words.")
         .def(nb::init<const nb::list&, const Array1<std::uint8_t>&, const Array1<double>&,
@@ -211,7 +211,7 @@ void register_ranking(nb::module_& module) {
                       const nb::object&>(),
              "parts"_a, "live"_a.noconvert(), "word_weights"_a.noconvert(), "tf"_a, "norm"_a,
              "k1"_a, "b"_a, "average_length"_a, "terms"_a.none() = nb::none(),
-             nb::sig("def __init__(self, parts: list[CountedPart], "
+             nb::sig("def __init__(self, parts: list[CountMatrix], "
                      "live: numpy.typing.NDArray[numpy.uint8], "
                      "word_weights: numpy.typing.NDArray[numpy.float64], tf: str, norm: str, "
                      "k1: float, b: float, average_length: float, terms: TermMap | None = None) "

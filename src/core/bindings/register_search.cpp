@@ -104,6 +104,11 @@ std::span<const Number> checked(const std::optional<Array1<Number>>& array, std:
     return view(*array);
 }
 
+// The memory of the tables of a search whose `memory` may be 0, for the default.
+std::size_t table_memory(std::uint64_t memory) {
+    return memory > 0 ? static_cast<std::size_t>(memory) : search::SearchOptions{}.memory;
+}
+
 void check_candidates(const search::Corpus& corpus, const search::Candidates& candidates) {
     const auto rows = static_cast<std::int64_t>(candidates.rows.size());
     const auto& starts = candidates.starts;
@@ -125,8 +130,8 @@ void check_candidates(const search::Corpus& corpus, const search::Candidates& ca
 nb::tuple solve(const BoundSearcher& self, const transport::Documents& queries,
                 const Array1<std::int64_t>& numbers, const Array1<std::int64_t>& starts,
                 const Array1<std::int64_t>& rows, const Array1<double>& bounds,
-                const std::optional<std::size_t>& k, const Array1<double>& limits, unsigned threads,
-                const nb::object& progress) {
+                const std::optional<std::size_t>& k, const Array1<double>& limits,
+                std::uint64_t memory, unsigned threads, const nb::object& progress) {
     const auto sized = [](const auto& array, std::size_t size, const char* name) {
         if (array.size() != size)
             throw nb::value_error((std::string(name) + " must have " + std::to_string(size) +
@@ -148,10 +153,11 @@ nb::tuple solve(const BoundSearcher& self, const transport::Documents& queries,
     }
     std::vector<std::vector<search::Hit>> found;
     std::vector<std::int64_t> solved;
-    run(numbers.size(), progress, [&](base::Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
         self.searcher().solve(queries, candidates, k.value_or(search::SearchOptions{}.k), threads,
                               stop, found, solved);
-    });
+    };
+    run(numbers.size(), progress, work, memory);
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int64_t> hit_rows;
     std::vector<double> distances;
@@ -176,7 +182,7 @@ nb::tuple search(const BoundSearcher& self, const transport::Documents& queries,
                  const std::variant<double, Array1<double>>& radius, const std::string& algorithm,
                  const std::optional<std::size_t>& m, const std::optional<Mask>& mask,
                  const std::optional<Array1<std::int64_t>>& without,
-                 const std::optional<Array1<std::int64_t>>& from, std::size_t memory,
+                 const std::optional<Array1<std::int64_t>>& from, std::uint64_t memory,
                  unsigned threads, bool record, const nb::object& progress) {
     const std::size_t documents = self.corpus().size();
     std::size_t beyond = self.table().shape(0);
@@ -199,13 +205,14 @@ nb::tuple search(const BoundSearcher& self, const transport::Documents& queries,
     options.mask = checked(mask, documents, "mask");
     options.without = checked(without, queries.size(), "without");
     options.from = checked(from, queries.size(), "from");
-    options.memory = memory;
+    options.memory = table_memory(memory);
     options.threads = threads;
     search::SearchResult found;
-    run(queries.size(), progress, [&](base::Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
         self.searcher().search(queries, points ? points->data() : nullptr, options, record, stop,
                                found);
-    });
+    };
+    run(queries.size(), progress, work, memory);
 
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int64_t> rows;
@@ -265,11 +272,11 @@ void register_search(nb::module_& module) {
             "Live rows without any word.")
         .def(
             "prepare",
-            [](const BoundSearcher& self, std::size_t memory) {
+            [](const BoundSearcher& self, std::uint64_t memory) {
                 run(0, nb::none(),
-                    [&](base::Stop& stop) { self.searcher().prepare(memory, stop); });
+                    [&](base::Stop& stop) { self.searcher().prepare(table_memory(memory), stop); });
             },
-            "memory"_a, "Do what the first search would have to do first.")
+            "memory"_a, "Do what the first search with this `memory` would have to do first.")
         .def("search", &search, "queries"_a, "points"_a.noconvert().none(), "k"_a.none(),
              "radius"_a, "algorithm"_a, "m"_a.none(), "mask"_a.noconvert().none(),
              "without"_a.noconvert().none(), "from_row"_a.noconvert().none(), "memory"_a,
@@ -283,19 +290,25 @@ void register_search(nb::module_& module) {
                      "NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64], "
                      "NDArray[numpy.float64], NDArray[numpy.uint8], NDArray[numpy.float64]]"),
              "The nearest documents of each query: starts, rows and distances of the hits, counts "
-             "by verdict (and refined), seconds by stage, and recorded verdicts and values.");
+             "by verdict (and refined), seconds by stage, and recorded verdicts and values. "
+             "`memory` limits the bytes of the tables of the search, and those of the transport "
+             "problems that the threads solve at the same time, each; 0: TABLE_MEMORY, and half of "
+             "the memory of the machine or of the cgroup.");
     searcher.def(
         "solve", &solve, "queries"_a, "numbers"_a.noconvert(), "starts"_a.noconvert(),
         "rows"_a.noconvert(), "bounds"_a.noconvert(), "k"_a.none(), "limits"_a.noconvert(),
-        "threads"_a, "progress"_a.none(),
+        "memory"_a, "threads"_a, "progress"_a.none(),
         nb::sig("def solve(self, queries: Documents, numbers: NDArray[numpy.int64], "
                 "starts: NDArray[numpy.int64], "
                 "rows: NDArray[numpy.int64], bounds: NDArray[numpy.float64], k: int | None, "
-                "limits: NDArray[numpy.float64], threads: int, progress: object | None) -> "
+                "limits: NDArray[numpy.float64], memory: int, threads: int, "
+                "progress: object | None) -> "
                 "tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], "
                 "NDArray[numpy.int64]]"),
         "The nearest of candidates of some queries, whose bounds ascend for each: starts, rows and "
-        "distances of the hits, and how many distances that took.");
+        "distances of the hits, and how many distances that took. `memory` limits the transport "
+        "problems as in `search`.");
+    module.attr("TABLE_MEMORY") = search::SearchOptions{}.memory;
     const auto names = [](auto... name) { return nb::make_tuple(name...); };
     module.attr("VERDICTS") = names("left_out", "empty", "solved", "document_side", "refined",
                                     "relaxed", "centroid", "not_reached");

@@ -72,7 +72,7 @@ nb::tuple unpack_counts(const nb::list& blobs, std::int64_t n_words) {
         to_numpy(std::move(all.counts), entries), to_numpy(std::move(all.lengths), rows));
 }
 
-template <class Number> auto whole(base::FilledLater<Number>&& numbers) {
+template <class Number> auto whole(base::UninitializedVector<Number>&& numbers) {
     const std::size_t size = numbers.size();
     return to_numpy(std::move(numbers), size);
 }

@@ -166,7 +166,7 @@ nb::tuple packed_counts(const text::Counts& counts) {
 
 // Offsets, keys and numbers of rows.
 template <class Number>
-nb::tuple arrays(text::Counts&& counts, base::FilledLater<Number>&& numbers) {
+nb::tuple arrays(text::Counts&& counts, base::UninitializedVector<Number>&& numbers) {
     const std::size_t rows = counts.offsets.size();
     const std::size_t entries = counts.keys.size();
     return nb::make_tuple(to_numpy(std::move(counts.offsets), rows),
@@ -175,7 +175,7 @@ nb::tuple arrays(text::Counts&& counts, base::FilledLater<Number>&& numbers) {
 }
 
 nb::tuple arrays(text::Counts&& counts) {
-    base::FilledLater<std::int64_t> numbers(counts.counts.begin(), counts.counts.end());
+    base::UninitializedVector<std::int64_t> numbers(counts.counts.begin(), counts.counts.end());
     return arrays(std::move(counts), std::move(numbers));
 }
 
@@ -215,7 +215,7 @@ void register_text(nb::module_& module) {
             "arrays",
             [](const text::Tokens& self) {
                 return nb::make_tuple(
-                    to_numpy(base::FilledLater<std::int32_t>(self.ids), self.ids.size()),
+                    to_numpy(base::UninitializedVector<std::int32_t>(self.ids), self.ids.size()),
                     to_numpy(std::vector<std::int64_t>(self.offsets), self.offsets.size()));
             },
             "Ids and offsets of the documents.",

@@ -3,8 +3,8 @@
 #include "bindings/rows.h"
 
 #include "topics/gibbs.h"
+#include "topics/grid_windows.h"
 #include "topics/topics.h"
-#include "topics/windows.h"
 
 #include <nanobind/stl/pair.h>
 
@@ -130,8 +130,8 @@ using Pair = std::pair<std::size_t, std::size_t>;
 
 // Tables of cells and of windows with numbers for each cell, of a window that fits into the grid.
 template <class Number, class Cells, class Words>
-topics::Windows checked_windows(const Cells& cells, const Words& words, std::size_t numbers,
-                                const Pair& shape, const Pair& window) {
+topics::GridWindows checked_windows(const Cells& cells, const Words& words, std::size_t numbers,
+                                    const Pair& shape, const Pair& window) {
     const std::size_t width = cells.shape(1);
     check_table<Number>(words, cells.shape(0), width);
     check(shape.first > 0 && shape.second > 0 && shape.first <= width / shape.second,
@@ -148,7 +148,7 @@ template <class Number> void register_windows(nb::module_& module) {
         "window_means",
         [](const Table<const Number>& cells, const Array1<double>& scale,
            const Table<Number>& words, const Pair& shape, const Pair& window, unsigned threads) {
-            const topics::Windows windows =
+            const topics::GridWindows windows =
                 checked_windows<Number>(cells, words, scale.size(), shape, window);
             run(cells.shape(0), nb::none(), [&](base::Stop& stop) {
                 topics::window_means(windows, cells.shape(0), cells.shape(1), cells.data(),
@@ -162,7 +162,7 @@ template <class Number> void register_windows(nb::module_& module) {
         [](const Table<Number>& cells, const Values<double>& scale,
            const Table<const Number>& counts, const Values<double>& tokens, const Pair& shape,
            const Pair& window, double word_prior, double least, unsigned threads) {
-            const topics::Windows windows =
+            const topics::GridWindows windows =
                 checked_windows<Number>(cells, counts, scale.size(), shape, window);
             check(tokens.size() == scale.size(), "tokens must have a number for each cell");
             run(cells.shape(0), nb::none(), [&](base::Stop& stop) {

@@ -1,4 +1,4 @@
-#include "bindings/views.h"
+#include "bindings/array_views.h"
 
 #include "search/batch.h"
 
@@ -123,13 +123,13 @@ void trim(const Solved& solved, search::Workspace& workspace) {
         transport::kLargeProblem)
         return;
     workspace.sources = workspace.targets = {};
-    workspace.transport = transport::RoundedSolver{};
+    workspace.transport = transport::RealCostSolver{};
     workspace.solution = transport::Solution{};
 }
 
 double transport_cost(const Masses& source, const Masses& target, const Costs& cost) {
     search::WorkspaceLease workspace;
-    const Solved solved(source, target, cost, {}, 0, *workspace);
+    const Solved solved(source, target, cost, {.starts_centered = true}, 0, *workspace);
     trim(solved, *workspace);
     return solved.cost;
 }
@@ -138,6 +138,7 @@ auto solve(const Masses& source, const Masses& target, const Costs& cost, std::i
            std::int64_t potential_limit, std::uint64_t memory) {
     transport::TransportLimits limits;
     limits.pivots = pivot_limit;
+    limits.starts_centered = true;
     if (potential_limit >= 0)
         limits.narrow_potential = std::min(limits.narrow_potential, potential_limit);
     search::WorkspaceLease lease;

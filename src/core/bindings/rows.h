@@ -1,8 +1,8 @@
 // Rows of entries and padded tables, as arguments of topic models and factorizations.
 #pragma once
 
+#include "base/row_starts.h"
 #include "bindings/bindings.h"
-
 #include "topics/topics.h"
 
 #include <string>
@@ -21,14 +21,7 @@ using Values = nb::ndarray<Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // Rows of entries: `starts` from 0 to their number, never falling; numbers from 0 to below `below`.
 inline void check_rows(std::span<const std::int64_t> starts, std::span<const std::int32_t> numbers,
                        std::size_t below, const char* name) {
-    if (starts.empty() || starts.front() != 0 ||
-        starts.back() != static_cast<std::int64_t>(numbers.size()))
-        refuse(std::string(name) + " must start at 0 and end at the number of entries, " +
-               std::to_string(numbers.size()) + ".");
-    for (std::size_t row = 0; row + 1 < starts.size(); ++row)
-        if (starts[row] > starts[row + 1])
-            refuse(std::string(name) + " must not decrease; it does after row " +
-                   std::to_string(row) + ".");
+    base::check_row_starts(starts, numbers.size(), name);
     for (const std::int32_t number : numbers)
         if (number < 0 || static_cast<std::size_t>(number) >= below)
             refuse("Entries must be at least 0 and below " + std::to_string(below) + "; got " +

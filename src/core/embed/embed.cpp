@@ -1,10 +1,10 @@
 #include "embed/embed.h"
 
 #include "base/buffer.h"
-#include "base/filled_later.h"
 #include "base/parallel.h"
-#include "kernels/lanes.h"
-#include "kernels/steps_of_vectors.h"
+#include "base/uninitialized_vector.h"
+#include "kernels/embedding_steps.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,7 @@ class PaddedRows {
     std::size_t rows_;
     std::size_t dimension_;
     std::size_t width_;
-    base::FilledLater<float> memory_;
+    base::UninitializedVector<float> memory_;
     float* first_;
 };
 
@@ -56,7 +56,7 @@ bool uses_words(const EmbedOptions& options) {
 // words and outputs are.
 template <class Rows> class Walker {
   public:
-    using Take = void (*)(const kernels::VectorSteps&);
+    using Take = void (*)(const kernels::EmbeddingSteps&);
 
     Walker(const OutputLayer& layer, std::span<const float> keep, const EmbedOptions& options,
            Rows rows, std::size_t dimension, Take take, base::Stop& stop)
@@ -266,7 +266,7 @@ bool train_embeddings(const Documents& documents, const OutputLayer& layer,
             std::uint64_t random =
                 base::mixed(base::mixed(base::mixed(seed) + epoch) + piece.begin);
             Walker walker(layer, keep, options, Trained{&words, &outputs}, dimension,
-                          kernels::kernels().train_vectors, stop);
+                          kernels::kernels().embeddings.train_vectors, stop);
             for_documents(documents, piece,
                           [&](std::size_t d, std::size_t begin, std::span<const std::int32_t> ids) {
                               const double before =
@@ -302,7 +302,7 @@ bool infer_documents(const Documents& documents, const OutputLayer& layer,
             const auto ids = documents.ids.subspan(
                 begin, static_cast<std::size_t>(documents.offsets[d + 1]) - begin);
             Walker walker(layer, keep, own_options, Fixed{&tables}, tables.dimension,
-                          kernels::kernels().train_first_inputs, stop);
+                          kernels::kernels().embeddings.train_first_inputs, stop);
             const auto tokens = static_cast<double>(ids.size());
             const double all = tokens * static_cast<double>(options.epochs);
             for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -347,22 +347,22 @@ void take_one_step(float* inputs, std::size_t n_inputs, std::span<const std::int
     std::vector<float> hidden(kernels::padded(dimension));
     std::vector<float> error(kernels::padded(dimension));
     std::vector<float> slopes(kernels::padded(to.size()));
-    const kernels::VectorSteps step{.count = 1,
-                                    .inputs = from.data(),
-                                    .input_ends = &input_end,
-                                    .outputs = to.data(),
-                                    .labels = own_labels.data(),
-                                    .output_ends = &output_end,
-                                    .dimension = dimension,
-                                    .rate = rate,
-                                    .mean = mean,
-                                    .hidden = hidden.data(),
-                                    .error = error.data(),
-                                    .slopes = slopes.data()};
+    const kernels::EmbeddingSteps step{.count = 1,
+                                       .inputs = from.data(),
+                                       .input_ends = &input_end,
+                                       .outputs = to.data(),
+                                       .labels = own_labels.data(),
+                                       .output_ends = &output_end,
+                                       .dimension = dimension,
+                                       .rate = rate,
+                                       .mean = mean,
+                                       .hidden = hidden.data(),
+                                       .error = error.data(),
+                                       .slopes = slopes.data()};
     if (first_input_only)
-        kernels::kernels().train_first_inputs(step);
+        kernels::kernels().embeddings.train_first_inputs(step);
     else
-        kernels::kernels().train_vectors(step);
+        kernels::kernels().embeddings.train_vectors(step);
     padded_inputs.copy_to(inputs);
     if (!first_input_only) padded_outputs.copy_to(outputs);
 }

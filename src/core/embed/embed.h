@@ -68,7 +68,7 @@ template <class Number> struct VectorTables {
                                    std::span<const std::uint64_t> seeds, unsigned threads,
                                    base::Stop& stop);
 
-// One step of the kernels on rows of small tables, for tests: see VectorSteps.
+// One step of the kernels on rows of small tables, for tests: see EmbeddingSteps.
 void take_one_step(float* inputs, std::size_t n_inputs, std::span<const std::int32_t> input_rows,
                    float* outputs, std::size_t n_outputs, std::span<const std::int32_t> output_rows,
                    std::span<const float> labels, std::size_t dimension, float rate, bool mean,

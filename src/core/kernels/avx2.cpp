@@ -1,8 +1,8 @@
-// Kernels for AVX2 with FMA. See loops.h for what may be included here.
-#include "kernels/steps_of_vectors.h"
-#include "kernels/tables.h"
-#include "kernels/tokens_of_topics.h"
-#include "kernels/tree.h"
+// Kernels for AVX2 with FMA. See transport_loops.h for what may be included here.
+#include "kernels/embedding_steps.h"
+#include "kernels/gibbs_tokens.h"
+#include "kernels/instruction_sets.h"
+#include "kernels/simplex_tree.h"
 
 #include <immintrin.h>
 
@@ -128,7 +128,7 @@ inline std::int16_t least_of(Shorts value) {
     return static_cast<std::int16_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(eight)));
 }
 
-#include "kernels/loops.h"
+#include "kernels/transport_loops.h"
 
 #include "kernels/search_loops.h"
 
@@ -138,7 +138,7 @@ inline FourFloats folded(const Floats* sums) {
     return _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1);
 }
 
-#include "kernels/dual_loops.h"
+#include "kernels/sinkhorn_loops.h"
 
 #include "kernels/bound_loops.h"
 
@@ -175,7 +175,7 @@ inline void store_eight_sums(const Piece<float>* sums, float* out) {
 
 const Kernels kAvx2Kernels{
     .name = "avx2",
-#include "kernels/entries.inc"
+#include "kernels/table_entries.inc"
 };
 
 } // namespace textkin::kernels

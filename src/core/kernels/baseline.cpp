@@ -1,8 +1,8 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
-#include "kernels/steps_of_vectors.h"
-#include "kernels/tables.h"
-#include "kernels/tokens_of_topics.h"
-#include "kernels/tree.h"
+#include "kernels/embedding_steps.h"
+#include "kernels/gibbs_tokens.h"
+#include "kernels/instruction_sets.h"
+#include "kernels/simplex_tree.h"
 
 namespace textkin::kernels {
 namespace {
@@ -13,8 +13,10 @@ using Floats = float __attribute__((vector_size(16)));
 using Doubles = double __attribute__((vector_size(16)));
 using Ints = std::int32_t __attribute__((vector_size(16)));
 // The same where they lie in memory among plain numbers.
-using StoredFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
-using StoredInts = std::int32_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float StoredFloats __attribute__((vector_size(16), aligned(4), may_alias));
+static_assert(alignof(StoredFloats) == 4);
+typedef std::int32_t StoredInts __attribute__((vector_size(16), aligned(4), may_alias));
+static_assert(alignof(StoredInts) == 4);
 
 inline Floats zeros() { return Floats{}; }
 inline Floats load(const float* from) { return *reinterpret_cast<const StoredFloats*>(from); }
@@ -86,7 +88,8 @@ inline Floats multiply_add(Floats a, Floats b, Floats sum) { return sum + a * b;
 
 constexpr std::size_t kShortWidth = 8;
 using Shorts = std::int16_t __attribute__((vector_size(16)));
-using StoredShorts = std::int16_t __attribute__((vector_size(16), aligned(2), may_alias));
+typedef std::int16_t StoredShorts __attribute__((vector_size(16), aligned(2), may_alias));
+static_assert(alignof(StoredShorts) == 2);
 inline Shorts load_shorts(const std::int16_t* from) {
     return *reinterpret_cast<const StoredShorts*>(from);
 }
@@ -109,14 +112,14 @@ inline std::int16_t least_of(Shorts value) {
     return least;
 }
 
-#include "kernels/loops.h"
+#include "kernels/transport_loops.h"
 
 #include "kernels/search_loops.h"
 
 // Sixteen sums as four: those that are eight apart, then those that are four apart.
 inline FourFloats folded(const Floats* sums) { return (sums[0] + sums[2]) + (sums[1] + sums[3]); }
 
-#include "kernels/dual_loops.h"
+#include "kernels/sinkhorn_loops.h"
 
 #include "kernels/bound_loops.h"
 
@@ -151,7 +154,7 @@ inline void store_eight_sums(const Piece<float>* sums, float* out) {
 
 const Kernels kBaselineKernels{
     .name = "baseline",
-#include "kernels/entries.inc"
+#include "kernels/table_entries.inc"
 };
 
 } // namespace textkin::kernels

@@ -1,12 +1,14 @@
-// The loops of bounds for many documents; included after loops.h, under the same rules.
+// The loops of bounds for many documents; included after transport_loops.h, under the same rules.
 //
 // Sums in double multiply and add in two steps, in order: every instruction set, and the plain code
 // for one pair of documents, gives the same bits.
 
 using Wide = double __attribute__((vector_size(sizeof(Floats))));
-using StoredWide = double __attribute__((vector_size(sizeof(Floats)), aligned(8), may_alias));
+typedef double StoredWide __attribute__((vector_size(sizeof(Floats)), aligned(8), may_alias));
+static_assert(alignof(StoredWide) == 8);
 using Half = float __attribute__((vector_size(sizeof(Floats) / 2)));
-using StoredHalf = float __attribute__((vector_size(sizeof(Floats) / 2), aligned(4), may_alias));
+typedef float StoredHalf __attribute__((vector_size(sizeof(Floats) / 2), aligned(4), may_alias));
+static_assert(alignof(StoredHalf) == 4);
 
 constexpr std::size_t kWideWidth = kWidth / 2;
 constexpr std::size_t kGroupParts = kLanes / kWideWidth;

@@ -1,4 +1,4 @@
-#include "kernels/tables.h"
+#include "kernels/instruction_sets.h"
 
 #include <array>
 #include <atomic>

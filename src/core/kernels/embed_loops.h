@@ -146,7 +146,7 @@ TEXTKIN_NO_THREAD_SANITIZER inline void add_to_inputs(float* const* rows, std::s
 
 // One step; of Frozen ones only the first input changes, which is padded.
 template <bool Frozen>
-void take_step(const VectorSteps& s, float* const* inputs, std::size_t n_inputs,
+void take_step(const EmbeddingSteps& s, float* const* inputs, std::size_t n_inputs,
                float* const* outputs, const float* labels, std::size_t n_outputs) {
     if (n_outputs == 0) return;
     const bool alone = n_inputs == 1; // then it is h
@@ -174,7 +174,7 @@ void take_step(const VectorSteps& s, float* const* inputs, std::size_t n_inputs,
     if (!alone) add_to_inputs(inputs, Frozen ? 1 : n_inputs, s.dimension, s.error);
 }
 
-template <bool Frozen> void take_steps(const VectorSteps& s) {
+template <bool Frozen> void take_steps(const EmbeddingSteps& s) {
     std::size_t input = 0;
     std::size_t output = 0;
     for (std::size_t step = 0; step < s.count; ++step) {

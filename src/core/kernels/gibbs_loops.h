@@ -1,7 +1,8 @@
 // Collapsed Gibbs sampling, included after topic_loops.h and under the same rules.
 
 using IntPiece = Pieces<float>::Mask;
-using StoredIntPiece = std::int32_t __attribute__((vector_size(kRegister), aligned(4), may_alias));
+typedef std::int32_t StoredIntPiece __attribute__((vector_size(kRegister), aligned(4), may_alias));
+static_assert(alignof(StoredIntPiece) == 4);
 
 [[gnu::always_inline]] inline IntPiece load_int_piece(const std::int32_t* from) {
     return *reinterpret_cast<const StoredIntPiece*>(from);
@@ -56,7 +57,7 @@ using StoredIntPiece = std::int32_t __attribute__((vector_size(kRegister), align
 constexpr std::size_t kTokensAhead = 6;
 
 // Each token is taken out of its counts in registers; memory changes only where its topic does.
-template <bool Fixed> [[gnu::always_inline]] inline void draw_all(TopicTokens& t) {
+template <bool Fixed> [[gnu::always_inline]] inline void draw_all(GibbsTokens& t) {
     IntPiece order[kPieces];
     for (std::size_t p = 0; p < kPieces; ++p)
         for (std::size_t l = 0; l < kWidth; ++l)
@@ -122,5 +123,5 @@ template <bool Fixed> [[gnu::always_inline]] inline void draw_all(TopicTokens& t
     t.random = random;
 }
 
-void draw_topics(TopicTokens& tokens) { draw_all<false>(tokens); }
-void draw_topics_of_fixed_words(TopicTokens& tokens) { draw_all<true>(tokens); }
+void draw_topics(GibbsTokens& tokens) { draw_all<false>(tokens); }
+void draw_topics_of_fixed_words(GibbsTokens& tokens) { draw_all<true>(tokens); }

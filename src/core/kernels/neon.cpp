@@ -1,9 +1,9 @@
 // Kernels for 64-bit ARM: NEON, which every such CPU has, with fused multiply-add.
-// See loops.h for what may be included here.
-#include "kernels/steps_of_vectors.h"
-#include "kernels/tables.h"
-#include "kernels/tokens_of_topics.h"
-#include "kernels/tree.h"
+// See transport_loops.h for what may be included here.
+#include "kernels/embedding_steps.h"
+#include "kernels/gibbs_tokens.h"
+#include "kernels/instruction_sets.h"
+#include "kernels/simplex_tree.h"
 
 #include <arm_neon.h>
 
@@ -93,14 +93,14 @@ inline Shorts smaller(Shorts a, Shorts b) { return vminq_s16(a, b); }
 inline Shorts either(Shorts a, Shorts b) { return vorrq_s16(a, b); }
 inline std::int16_t least_of(Shorts value) { return vminvq_s16(value); }
 
-#include "kernels/loops.h"
+#include "kernels/transport_loops.h"
 
 #include "kernels/search_loops.h"
 
 // Sixteen sums as four: those that are eight apart, then those that are four apart.
 inline FourFloats folded(const Floats* sums) { return (sums[0] + sums[2]) + (sums[1] + sums[3]); }
 
-#include "kernels/dual_loops.h"
+#include "kernels/sinkhorn_loops.h"
 
 #include "kernels/bound_loops.h"
 
@@ -134,7 +134,7 @@ inline void store_eight_sums(const Piece<float>* sums, float* out) {
 
 const Kernels kNeonKernels{
     .name = "neon",
-#include "kernels/entries.inc"
+#include "kernels/table_entries.inc"
 };
 
 } // namespace textkin::kernels

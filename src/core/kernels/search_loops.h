@@ -1,5 +1,5 @@
 // The loops of the search, written once in terms of the registers of an instruction set; included
-// after loops.h and under the same rules. Costs are whole numbers from 0 to 32767 here.
+// after transport_loops.h and under the same rules. Costs are whole numbers from 0 to 32767 here.
 
 constexpr std::size_t kParts = kPanelWords / kWidth;
 constexpr std::size_t kMostPoints = 12 / kParts; // sums that fit the registers
@@ -52,7 +52,8 @@ void lower_costs(const float* points, std::size_t count, std::size_t stride, std
 }
 
 using FourFloats = float __attribute__((vector_size(16)));
-using StoredFourFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float StoredFourFloats __attribute__((vector_size(16), aligned(4), may_alias));
+static_assert(alignof(StoredFourFloats) == 4);
 
 void pack_panel(const float* const* words, std::size_t dimension, float scale, float* out) {
     std::size_t k = 0;
@@ -110,7 +111,8 @@ void least_of_rows(const std::int16_t* const* rows, std::size_t count, std::size
 }
 
 using EightShorts = std::int16_t __attribute__((vector_size(16)));
-using StoredEightShorts = std::int16_t __attribute__((vector_size(16), aligned(2), may_alias));
+typedef std::int16_t StoredEightShorts __attribute__((vector_size(16), aligned(2), may_alias));
+static_assert(alignof(StoredEightShorts) == 2);
 
 [[gnu::always_inline]] inline EightShorts mix_low(EightShorts a, EightShorts b) {
     return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
@@ -150,7 +152,8 @@ void transpose_panel(const std::int16_t* const* rows, std::size_t count, std::si
 }
 
 using EightFloats = float __attribute__((vector_size(32)));
-using StoredEightFloats = float __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float StoredEightFloats __attribute__((vector_size(32), aligned(4), may_alias));
+static_assert(alignof(StoredEightFloats) == 4);
 
 void weigh_rows(const std::int64_t* starts, std::size_t rows, const std::int32_t* columns,
                 const float* counts, const float* values, float* out) {

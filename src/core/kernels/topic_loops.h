@@ -1,4 +1,5 @@
-// The loops of topic models over rows of topics, included after loops.h and under the same rules.
+// The loops of topic models over rows of topics, included after transport_loops.h and under the
+// same rules.
 //
 // Vectors of 64 bytes on every processor, sums in a fixed order and no fused additions: all
 // instruction sets give the same bits. `width` is a multiple of kTopicLanes<Number>.
@@ -9,12 +10,14 @@ constexpr std::size_t kPieces = 64 / kRegister;
 template <class Number> struct Pieces;
 template <> struct Pieces<float> {
     using Piece = float __attribute__((vector_size(kRegister)));
-    using Stored = float __attribute__((vector_size(kRegister), aligned(4), may_alias));
+    typedef float Stored __attribute__((vector_size(kRegister), aligned(4), may_alias));
+    static_assert(alignof(Stored) == 4);
     using Mask = std::int32_t __attribute__((vector_size(kRegister)));
 };
 template <> struct Pieces<double> {
     using Piece = double __attribute__((vector_size(kRegister)));
-    using Stored = double __attribute__((vector_size(kRegister), aligned(8), may_alias));
+    typedef double Stored __attribute__((vector_size(kRegister), aligned(8), may_alias));
+    static_assert(alignof(Stored) == 8);
     using Mask = std::uint64_t __attribute__((vector_size(kRegister)));
 };
 template <class Number> using Piece = typename Pieces<Number>::Piece;

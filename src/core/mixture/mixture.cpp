@@ -1,7 +1,7 @@
 #include "mixture/mixture.h"
 
 #include "kernels/kernels.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,8 +75,8 @@ void MixtureStep::fill_terms(const float* values, std::size_t rows, Scratch& scr
 
 void MixtureStep::share_out(const double* weights, std::size_t rows, Scratch& scratch, double* logs,
                             double* counts) const {
-    kernels::kernels().exponentials(scratch.terms.data(), padded(rows, kEights), width_,
-                                    scratch.tops.data(), scratch.totals.data());
+    kernels::kernels().mixtures.exponentials(scratch.terms.data(), padded(rows, kEights), width_,
+                                             scratch.tops.data(), scratch.totals.data());
     scratch.counts.assign(n_components_, 0);
     for (std::size_t row = 0; row < rows; ++row) {
         const float* own = scratch.terms.data() + row * width_;
@@ -120,9 +120,10 @@ void MixtureStep::add_listed(const float* values, Scratch& scratch, const Mixtur
         own.share_sums(values, dimension_, scratch.rows.data() + k * kBlock,
                        scratch.shares.data() + k * kBlock, scratch.counts[k], scratch.first.data(),
                        scratch.second.data());
-        run.add_scaled(scratch.first.data(), 1, dimension_, sums.first + k * dimension_);
+        run.centroids.add_scaled(scratch.first.data(), 1, dimension_, sums.first + k * dimension_);
         if (squares_)
-            run.add_scaled(scratch.second.data(), 1, dimension_, sums.second + k * dimension_);
+            run.centroids.add_scaled(scratch.second.data(), 1, dimension_,
+                                     sums.second + k * dimension_);
     }
 }
 
@@ -158,8 +159,9 @@ void MixtureStep::add_product(const float* values, std::size_t rows, Scratch& sc
                           .out = scratch.product.data()});
     for (std::size_t k = 0; k < n_components_; ++k) {
         const float* own = scratch.product.data() + k * width;
-        run.add_scaled(own, 1, dimension_, sums.first + k * dimension_);
-        if (squares_) run.add_scaled(own + half, 1, dimension_, sums.second + k * dimension_);
+        run.centroids.add_scaled(own, 1, dimension_, sums.first + k * dimension_);
+        if (squares_)
+            run.centroids.add_scaled(own + half, 1, dimension_, sums.second + k * dimension_);
     }
 }
 

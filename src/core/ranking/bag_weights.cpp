@@ -12,15 +12,15 @@ constexpr std::size_t kSmallCounts = 256;
 
 } // namespace
 
-BagWeights::BagWeights(std::span<const CountedPart> parts, const TermMap* map,
+BagWeights::BagWeights(std::span<const CountMatrix> parts, const TermMap* map,
                        WeightFormula formula, base::Stop& stop)
     : formula_(std::move(formula)), most_(formula_.k1 + 1), logs_(kSmallCounts) {
     for (std::size_t n = 1; n < kSmallCounts; ++n) logs_[n] = std::log(static_cast<double>(n));
     std::size_t n_rows = 0;
-    for (const CountedPart& part : parts) n_rows += part.rows.size();
+    for (const CountMatrix& part : parts) n_rows += part.rows.size();
     factors_.reserve(n_rows);
     std::vector<TermCount> terms;
-    for (const CountedPart& part : parts)
+    for (const CountMatrix& part : parts)
         for (std::size_t row = 0; row < part.rows.size(); ++row) {
             if (row % kRowsBetweenPolls == 0) stop.throw_if_requested();
             const std::size_t first = part.rows.begin(row);

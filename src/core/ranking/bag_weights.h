@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/stop.h"
-#include "ranking/counted_part.h"
+#include "ranking/count_matrix.h"
 #include "ranking/term_map.h"
 
 #include <cmath>
@@ -37,7 +37,7 @@ struct RowFactors {
 class BagWeights {
   public:
     // The rows of one part after another. If `map` is not null, the weights are weights of terms.
-    BagWeights(std::span<const CountedPart> parts, const TermMap* map, WeightFormula formula,
+    BagWeights(std::span<const CountMatrix> parts, const TermMap* map, WeightFormula formula,
                base::Stop& stop);
 
     [[nodiscard]] std::size_t n_terms() const { return formula_.word_weights.size(); }

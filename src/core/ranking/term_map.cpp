@@ -75,7 +75,7 @@ void collect_terms(const TermMap* map, std::span<const std::int32_t> words,
     found.resize(kept);
 }
 
-PostingList postings_at(const CountedPart& part, std::size_t place) {
+PostingList postings_at(const CountMatrix& part, std::size_t place) {
     const std::size_t first = at(part.term_offsets[place]);
     const std::size_t size = at(part.term_offsets[place + 1]) - first;
     return {part.posting_rows.subspan(first, size), part.posting_counts.subspan(first, size)};
@@ -121,7 +121,7 @@ PostingList PostingsMerger::merge(std::span<PostingList> lists) {
     return merged;
 }
 
-TermLists::TermLists(std::span<const CountedPart> parts, const TermMap* map, std::size_t n_terms,
+TermLists::TermLists(std::span<const CountMatrix> parts, const TermMap* map, std::size_t n_terms,
                      base::Stop& stop)
     : starts_(n_terms + 1, 0) {
     const auto each = [&](auto&& visit) {
@@ -146,10 +146,10 @@ TermLists::TermLists(std::span<const CountedPart> parts, const TermMap* map, std
     });
 }
 
-TermStatistics measure_terms(std::vector<CountedPart> parts, const TermMap& map,
+TermStatistics measure_terms(std::vector<CountMatrix> parts, const TermMap& map,
                              std::span<const std::uint8_t> live, base::Stop& stop) {
     std::vector<std::size_t> starts{0};
-    for (CountedPart& part : parts) {
+    for (CountMatrix& part : parts) {
         part.rows.n_columns = map.n_words();
         part.check(stop);
         starts.push_back(starts.back() + part.rows.size());
@@ -168,7 +168,7 @@ TermStatistics measure_terms(std::vector<CountedPart> parts, const TermMap& map,
         for (std::size_t first = 0; first < all.size();) { // lists of one part
             std::size_t last = first + 1;
             while (last < all.size() && all[last].part == all[first].part) ++last;
-            const CountedPart& part = parts[all[first].part];
+            const CountMatrix& part = parts[all[first].part];
             const std::size_t start = starts[all[first].part];
             for (std::size_t list = first; list < last; ++list) {
                 const PostingList postings = postings_at(part, all[list].place);

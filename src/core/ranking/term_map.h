@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/stop.h"
-#include "ranking/counted_part.h"
+#include "ranking/count_matrix.h"
 
 #include <array>
 #include <cstddef>
@@ -57,7 +57,7 @@ struct PostingList {
 };
 
 // The postings of the term at a place in the terms of a part.
-[[nodiscard]] PostingList postings_at(const CountedPart& part, std::size_t place);
+[[nodiscard]] PostingList postings_at(const CountMatrix& part, std::size_t place);
 
 // Merges the postings of several words; the result is valid until the next call.
 class PostingsMerger {
@@ -81,7 +81,7 @@ class TermLists {
     };
 
     // The words of the parts must be below the number of words of the map, or of terms without one.
-    TermLists(std::span<const CountedPart> parts, const TermMap* map, std::size_t n_terms,
+    TermLists(std::span<const CountMatrix> parts, const TermMap* map, std::size_t n_terms,
               base::Stop& stop);
 
     [[nodiscard]] std::size_t n_terms() const { return starts_.size() - 1; }
@@ -102,7 +102,7 @@ struct TermStatistics {
 
 // Throws std::invalid_argument for parts that cannot be used, and unless `live` has a value for
 // each row.
-[[nodiscard]] TermStatistics measure_terms(std::vector<CountedPart> parts, const TermMap& map,
+[[nodiscard]] TermStatistics measure_terms(std::vector<CountMatrix> parts, const TermMap& map,
                                            std::span<const std::uint8_t> live, base::Stop& stop);
 
 } // namespace textkin::ranking

@@ -22,18 +22,18 @@ constexpr double kPostingCost = 4;
 
 std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
 
-std::vector<CountedPart> checked(std::vector<CountedPart> parts, std::size_t n_words,
+std::vector<CountMatrix> checked(std::vector<CountMatrix> parts, std::size_t n_words,
                                  base::Stop& stop) {
-    for (CountedPart& part : parts) {
+    for (CountMatrix& part : parts) {
         part.rows.n_columns = n_words;
         part.check(stop);
     }
     return parts;
 }
 
-std::vector<std::size_t> starts_of(std::span<const CountedPart> parts) {
+std::vector<std::size_t> starts_of(std::span<const CountMatrix> parts) {
     std::vector<std::size_t> starts{0};
-    for (const CountedPart& part : parts) starts.push_back(starts.back() + part.rows.size());
+    for (const CountMatrix& part : parts) starts.push_back(starts.back() + part.rows.size());
     return starts;
 }
 
@@ -69,7 +69,7 @@ std::vector<QueryWord> sorted(std::span<const QueryWord> query, std::size_t n_wo
 
 } // namespace
 
-TermSearch::TermSearch(std::vector<CountedPart> parts, std::span<const std::uint8_t> live,
+TermSearch::TermSearch(std::vector<CountMatrix> parts, std::span<const std::uint8_t> live,
                        WeightFormula formula, base::Stop& stop, const TermMap* map)
     : map_(checked_map(map, formula)),
       parts_(checked(std::move(parts),
@@ -90,14 +90,14 @@ void TermSearch::fill(base::Stop& stop) {
     };
     const TermLists lists(parts_, map_, n_terms(), stop);
     std::size_t most = 0;
-    for (const CountedPart& part : parts_) most += part.posting_rows.size();
+    for (const CountMatrix& part : parts_) most += part.posting_rows.size();
     largest_.assign(n_terms(), 0.0);
     offsets_.assign(n_terms() + 1, 0);
     run_offsets_.assign(n_terms() + 1, 0);
     postings_.reserve(most);
     PostingsMerger merger;
     std::vector<PostingList> merged;
-    base::FilledLater<Weighted> weighted;
+    base::UninitializedVector<Weighted> weighted;
     for (std::size_t term = 0; term < n_terms(); ++term) {
         if (term % kTermsBetweenPolls == 0) stop.throw_if_requested();
         const double word_weight = weights_.word_weight(static_cast<std::int32_t>(term));
@@ -199,7 +199,7 @@ double TermSearch::score(std::size_t row, QueryWords& query) const {
 // Fetches where the entries of a row are, or the entries.
 void TermSearch::prefetch(std::size_t row, bool entries) const {
     const std::size_t p = part_of(row);
-    const CountedPart& part = parts_[p];
+    const CountMatrix& part = parts_[p];
     if (entries) {
         const std::size_t first = part.rows.begin(row - starts_[p]);
         for (std::size_t k = 0; k < 64; k += 16)

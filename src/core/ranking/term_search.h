@@ -1,8 +1,8 @@
 // The best documents by words that they share with a query: an exact search over postings.
 #pragma once
 
-#include "base/filled_later.h"
 #include "base/stop.h"
+#include "base/uninitialized_vector.h"
 #include "ranking/bag_weights.h"
 #include "ranking/term_map.h"
 
@@ -42,7 +42,7 @@ class TermSearch {
     // of the words of a term are added before they are weighted, and all numbers of words are
     // numbers of terms. Throws std::invalid_argument for parts that are not what they should be,
     // and for weights that are not finite.
-    TermSearch(std::vector<CountedPart> parts, std::span<const std::uint8_t> live,
+    TermSearch(std::vector<CountMatrix> parts, std::span<const std::uint8_t> live,
                WeightFormula formula, base::Stop& stop, const TermMap* map = nullptr);
 
     [[nodiscard]] std::size_t size() const { return starts_.back(); }
@@ -102,17 +102,17 @@ class TermSearch {
     void fill(base::Stop& stop);
 
     const TermMap* map_;
-    std::vector<CountedPart> parts_;
+    std::vector<CountMatrix> parts_;
     std::vector<std::size_t> starts_; // the first row of each part, and the number of all
     std::vector<std::uint8_t> live_;
     BagWeights weights_;
-    base::FilledLater<double> largest_;       // of each term: the largest absolute weight
-    base::FilledLater<std::int64_t> offsets_; // of each term: its postings of live rows
-    base::FilledLater<std::int64_t> run_offsets_;
+    base::UninitializedVector<double> largest_;       // of each term: the largest absolute weight
+    base::UninitializedVector<std::int64_t> offsets_; // of each term: its postings of live rows
+    base::UninitializedVector<std::int64_t> run_offsets_;
     std::vector<Run> runs_;
     // A posting: its row in the window (16 bits), and its weight by the largest of the term,
     // rounded up (16 bits).
-    base::FilledLater<std::uint32_t> postings_;
+    base::UninitializedVector<std::uint32_t> postings_;
 };
 
 } // namespace textkin::ranking

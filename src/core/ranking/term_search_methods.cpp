@@ -52,7 +52,7 @@ void DenseSearch::run(base::Stop& stop) {
     std::vector<PostingList> lists;
     PostingsMerger merger;
     for (std::size_t p = 0; p < all_.parts_.size(); ++p) {
-        const CountedPart& part = all_.parts_[p];
+        const CountMatrix& part = all_.parts_[p];
         const std::size_t start = all_.starts_[p];
         sums.assign(part.rows.size(), 0.0);
         bool any = false;

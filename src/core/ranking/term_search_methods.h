@@ -74,8 +74,8 @@ class PrunedSearch {
         std::uint32_t row; // in the window
     };
     struct Workspace {
-        base::FilledLater<std::int16_t> sums; // 0 but while a window is looked at
-        std::vector<std::int16_t> block_most; // the largest sum of each block of rows
+        base::UninitializedVector<std::int16_t> sums; // 0 but while a window is looked at
+        std::vector<std::int16_t> block_most;         // the largest sum of each block of rows
         std::vector<std::int16_t> ranked;
         std::vector<Candidate> candidates;
         std::vector<Term> terms;

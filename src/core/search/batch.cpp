@@ -59,7 +59,7 @@ double distance(const Space& space, const transport::Document& a, const transpor
 void Workspace::trim(std::size_t bytes) noexcept {
     static_assert(std::is_nothrow_default_constructible_v<transport::PairSolver> &&
                   std::is_nothrow_default_constructible_v<Refiner> &&
-                  std::is_nothrow_default_constructible_v<transport::RoundedSolver>);
+                  std::is_nothrow_default_constructible_v<transport::RealCostSolver>);
     solver.trim(bytes);
     refiner.trim(2 * bytes);
 }

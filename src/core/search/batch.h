@@ -43,7 +43,7 @@ struct Workspace {
         std::vector<std::size_t> positions;
     };
     Side sources, targets;
-    transport::RoundedSolver transport;
+    transport::RealCostSolver transport;
     transport::Solution solution;
 
     // Releases the memory of parts that hold more than `bytes`. Takes none: destructors call it.

@@ -1,8 +1,8 @@
 #include "search/bound_matrices.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "search/centroids.h"
-#include "search/relaxed.h"
+#include "search/relaxed_bounds.h"
 
 #include <algorithm>
 #include <utility>

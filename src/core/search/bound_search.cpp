@@ -1,7 +1,7 @@
 #include "search/bound_search.h"
 
 #include "base/parallel.h"
-#include "search/relaxed.h"
+#include "search/relaxed_bounds.h"
 
 namespace textkin::search {
 namespace {

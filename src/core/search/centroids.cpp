@@ -32,7 +32,7 @@ void add_up(const transport::VectorTable& table, const transport::Document& docu
         }
         const double share =
             static_cast<double>(document.masses[i]) / static_cast<double>(document.total);
-        run.add_scaled(table.row(document.words[i]), share, table.dimension, sum.data());
+        run.centroids.add_scaled(table.row(document.words[i]), share, table.dimension, sum.data());
     }
 }
 
@@ -96,9 +96,9 @@ void centroid_values(const Space& space, const DocumentRows& rows,
         for (std::size_t j = 0; j < count; ++j) empty[j] = !rows.has_words(first + j);
         for (std::size_t tile = 0; tile < tiles; ++tile) {
             alignas(64) double squares[kernels::kCentroidRows * kernels::kCentroidColumns];
-            kernels::kernels().centroid_squares(points.data() +
-                                                    tile * kernels::kCentroidRows * dimension,
-                                                others, dimension, squares);
+            kernels::kernels().centroids.centroid_squares(
+                points.data() + tile * kernels::kCentroidRows * dimension, others, dimension,
+                squares);
             const std::size_t last = std::min(queries.size(), (tile + 1) * kernels::kCentroidRows);
             for (std::size_t q = tile * kernels::kCentroidRows; q < last; ++q) {
                 const double* mine =

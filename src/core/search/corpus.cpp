@@ -1,5 +1,7 @@
 #include "search/corpus.h"
 
+#include "base/row_starts.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,22 +22,16 @@ std::string place(std::size_t block, std::size_t row) {
 }
 
 void check_shape(const Block& block, std::size_t number) {
-    const auto& starts = block.indptr;
-    if (starts.empty() || starts.front() != 0 ||
-        starts.back() != static_cast<std::int64_t>(block.columns.size()) ||
-        block.columns.size() != block.counts.size())
-        refuse("indptr must start at 0 and end at the number of columns and of counts; block " +
-               std::to_string(number) + " has " + std::to_string(starts.size()) + " row starts, " +
+    if (block.columns.size() != block.counts.size())
+        refuse("There must be a count for each column; block " + std::to_string(number) + " has " +
                std::to_string(block.columns.size()) + " columns and " +
                std::to_string(block.counts.size()) + " counts.");
+    base::check_row_starts(block.indptr, block.columns.size(), "indptr",
+                           " of block " + std::to_string(number));
     if (!block.live.empty() && block.live.size() != block.rows())
         refuse("A row mask must have a value for each row; that of block " +
                std::to_string(number) + " has " + std::to_string(block.live.size()) + " for " +
                std::to_string(block.rows()) + " rows.");
-    const auto decrease = std::adjacent_find(starts.begin(), starts.end(), std::greater<>());
-    if (decrease != starts.end())
-        refuse("indptr must not decrease; it does after " +
-               place(number, static_cast<std::size_t>(decrease - starts.begin())) + ".");
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "search/dual_bound.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "search/lower_costs.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ const std::int16_t* Refiner::costs_of(std::int32_t place) {
         }
         panels_.push_back(static_cast<std::int32_t>(panel));
         transposed_[panel] = static_cast<std::int32_t>(number + 1);
-        kernels::kernels().transpose_panel(
+        kernels::kernels().panels.transpose_panel(
             rows_of_query_.data(), words_, panel * kernels::kPanelWords,
             parts_[number / kPanelsOfAPart].data() +
                 number % kPanelsOfAPart * kernels::kPanelWords * width_,
@@ -139,17 +139,17 @@ double Refiner::bound(std::size_t row, double enough) {
     if (rows_.empty()) return 0;
     const kernels::Kernels& run = kernels::kernels();
     const std::size_t count = rows_.size();
-    run.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
-                        column_least_.data());
+    run.duals.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
+                              column_least_.data());
     transport::close_columns({closed_.data(), words_}, width_, column_least_.data());
     const double by_rows = transport::weighed(masses_, row_least_.data());
     const double by_columns = transport::weighed(left_, column_least_.data());
     if (const double relaxed = as_cost(std::max(by_rows, by_columns)); relaxed > enough)
         return relaxed;
-    run.reduced_columns(rows_.data(), count, width_, row_least_.data(), rest_.data());
+    run.duals.reduced_columns(rows_.data(), count, width_, row_least_.data(), rest_.data());
     const double first = by_rows + transport::weighed(left_, rest_.data());
-    run.reduced_rows(rows_.data(), count, width_, column_least_.data(), closed_.data(),
-                     rest_.data());
+    run.duals.reduced_rows(rows_.data(), count, width_, column_least_.data(), closed_.data(),
+                           rest_.data());
     const double second = by_columns + transport::weighed(masses_, rest_.data());
     return as_cost(std::max(first, second));
 }

@@ -1,8 +1,8 @@
 #include "search/exact_search.h"
 
 #include "base/parallel.h"
-#include "kernels/lanes.h"
-#include "search/best_first.h"
+#include "kernels/padding.h"
+#include "search/best_first_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,8 +50,9 @@ class Group {
             Query& query = *queries_[q];
             query.stats().seconds[static_cast<std::size_t>(Stage::bound)] +=
                 seconds / static_cast<double>(queries_.size());
-            BestFirst(space_, corpus_, has_rows_ ? &costs_ : nullptr,
-                      {bounds_.data() + q, lanes_, costs_.words().unit()}, slack(query), query)
+            BestFirstSearch(space_, corpus_, has_rows_ ? &costs_ : nullptr,
+                            {bounds_.data() + q, lanes_, costs_.words().unit()}, slack(query),
+                            query)
                 .run(threads, bytes, stop);
         }
     }
@@ -80,8 +81,8 @@ class Group {
         std::vector<const std::int16_t*> rows;
         if (has_rows_) {
             for (const std::int32_t word : query.words) rows.push_back(costs_.row(word));
-            kernels::kernels().least_of_rows(rows.data(), rows.size(), costs_.words().length(),
-                                             least_.data());
+            kernels::kernels().bounds.least_of_rows(rows.data(), rows.size(),
+                                                    costs_.words().length(), least_.data());
             return;
         }
         // Some words at a time: their rows are not kept.
@@ -100,8 +101,8 @@ class Group {
                                    std::span(to).first(count), threads, stop);
             rows.assign(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(count));
             rows.push_back(least_.data());
-            kernels::kernels().least_of_rows(rows.data(), rows.size(), costs_.words().length(),
-                                             least_.data());
+            kernels::kernels().bounds.least_of_rows(rows.data(), rows.size(),
+                                                    costs_.words().length(), least_.data());
         }
     }
 
@@ -154,8 +155,8 @@ class Group {
     }
 
     void weigh(const Block& block, std::size_t first, std::size_t last, float* sums) const {
-        const auto run =
-            lanes_ == 1 ? kernels::kernels().weigh_rows : kernels::kernels().weigh_rows_eightfold;
+        const auto run = lanes_ == 1 ? kernels::kernels().bounds.weigh_rows
+                                     : kernels::kernels().bounds.weigh_rows_eightfold;
         if (block.counts.wide.empty()) {
             run(block.indptr.data() + first, last - first, block.columns.data(),
                 block.counts.narrow.data(), values_.data(), sums);

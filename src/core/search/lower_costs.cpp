@@ -1,7 +1,7 @@
 #include "search/lower_costs.h"
 
 #include "base/parallel.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -117,15 +117,15 @@ double WordCosts::pack(const transport::VectorTable& table, const std::vector<do
 
 void WordCosts::panel(const transport::VectorTable& table, std::size_t number, float* out) const {
     if (packed_.size() > 0) {
-        kernels::kernels().unpack_panel(packed_.data() + number * kernels::kPanelWords * dimension_,
-                                        steps_.data() + number * kernels::kPanelWords, dimension_,
-                                        out);
+        kernels::kernels().panels.unpack_panel(
+            packed_.data() + number * kernels::kPanelWords * dimension_,
+            steps_.data() + number * kernels::kPanelWords, dimension_, out);
         return;
     }
     const float* vectors[kernels::kPanelWords];
     for (std::size_t w = 0; w < kernels::kPanelWords; ++w)
         vectors[w] = word(table, number * kernels::kPanelWords + w);
-    kernels::kernels().pack_panel(vectors, dimension_, static_cast<float>(power_), out);
+    kernels::kernels().panels.pack_panel(vectors, dimension_, static_cast<float>(power_), out);
 }
 
 double WordCosts::norm(const float* vector) const {
@@ -198,11 +198,12 @@ void WordCosts::compute(const transport::VectorTable& table, std::span<const std
             panel(table, number, packed.data() + (number - first) * size);
         for (std::size_t p = 0; p < count; p += kPointsAtOnce)
             for (std::size_t number = first; number < last; ++number)
-                run.lower_costs(points.data() + p * stride, std::min(kPointsAtOnce, count - p),
-                                stride, dimension_, packed.data() + (number - first) * size,
-                                squares_.data() + number * kernels::kPanelWords, squares.data() + p,
-                                scale_, cost_ == transport::Cost::euclidean, rows.data() + p,
-                                number * kernels::kPanelWords);
+                run.panels.lower_costs(
+                    points.data() + p * stride, std::min(kPointsAtOnce, count - p), stride,
+                    dimension_, packed.data() + (number - first) * size,
+                    squares_.data() + number * kernels::kPanelWords, squares.data() + p, scale_,
+                    cost_ == transport::Cost::euclidean, rows.data() + p,
+                    number * kernels::kPanelWords);
     };
     if (count > 0) base::parallel_for(items, threads, stop, body, false);
 }

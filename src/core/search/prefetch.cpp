@@ -2,9 +2,9 @@
 
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "search/bound_search.h"
-#include "search/relaxed.h"
+#include "search/relaxed_bounds.h"
 
 #include <cmath>
 
@@ -101,8 +101,8 @@ class QueryTable {
             there += document.masses[i] * static_cast<double>(least_[place]);
         }
         nearest.grow(stride_);
-        kernels::kernels().column_minima(costs_.data(), stride_, document.places.data(),
-                                         document.places.size(), stride_, nearest.data());
+        kernels::kernels().bounds.column_minima(costs_.data(), stride_, document.places.data(),
+                                                document.places.size(), stride_, nearest.data());
         double here = 0;
         for (std::size_t j = 0; j < query_.size(); ++j)
             here += static_cast<double>(query_.masses[j]) * static_cast<double>(nearest[j]);

@@ -1,7 +1,7 @@
 // One query of a search under way.
 #pragma once
 
-#include "search/nearest.h"
+#include "search/nearest_hits.h"
 
 #include <chrono>
 
@@ -20,7 +20,7 @@ class Query {
         if (!options.from.empty()) from_ = options.from[number];
     }
 
-    Nearest nearest;
+    NearestHits nearest;
     transport::Document document;
 
     [[nodiscard]] bool may_find(std::size_t row) const {

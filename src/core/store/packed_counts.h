@@ -6,8 +6,8 @@
 // but the last. A document without words has no bytes.
 #pragma once
 
-#include "base/filled_later.h"
 #include "base/stop.h"
+#include "base/uninitialized_vector.h"
 #include "text/counting.h"
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 namespace textkin::store {
 
 struct PackedCounts {
-    base::FilledLater<char> bytes;
+    base::UninitializedVector<char> bytes;
     std::vector<std::size_t> offsets{0}; // of the documents in `bytes`
     std::vector<std::int64_t> lengths;   // sums of counts
 
@@ -34,8 +34,8 @@ struct PackedCounts {
 
 struct UnpackedCounts {
     std::vector<std::int64_t> offsets{0};
-    base::FilledLater<std::int32_t> keys; // sorted in each row
-    base::FilledLater<float> counts;      // the nearest below 2^32
+    base::UninitializedVector<std::int32_t> keys; // sorted in each row
+    base::UninitializedVector<float> counts;      // the nearest below 2^32
     std::vector<std::int64_t> lengths;
 };
 

@@ -1,6 +1,6 @@
 #include "store/packed_words.h"
 
-#include "base/filled_later.h"
+#include "base/uninitialized_vector.h"
 #include "text/characters.h"
 #include "text/word_hash.h"
 
@@ -84,8 +84,8 @@ std::vector<std::int32_t> PackedWords::slots_of(WordArrays words, base::Stop& st
         std::uint32_t tag;
         std::int32_t number;
     };
-    base::FilledLater<Slot> slots(std::bit_ceil(std::max<std::size_t>(1, 2 * words.size())),
-                                  Slot{0, -1});
+    base::UninitializedVector<Slot> slots(std::bit_ceil(std::max<std::size_t>(1, 2 * words.size())),
+                                          Slot{0, -1});
     const std::size_t mask = slots.size() - 1;
     std::uint64_t hashes[kPrefetchDistance];
     const auto prepare = [&](std::size_t number) {

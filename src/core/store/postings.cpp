@@ -1,5 +1,7 @@
 #include "store/postings.h"
 
+#include "base/row_starts.h"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -78,11 +80,11 @@ void check_counts(std::span<const float> counts, std::size_t row) {
 }
 
 // How often each column occurs, up to the last one that does.
-base::FilledLater<std::int64_t> occurrences(const SortedRows& rows, base::Stop& stop) {
+base::UninitializedVector<std::int64_t> occurrences(const SortedRows& rows, base::Stop& stop) {
     std::int32_t last = -1;
     for (std::size_t row = 0; row < rows.size(); ++row)
         if (rows.begin(row) < rows.end(row)) last = std::max(last, rows.columns[rows.end(row) - 1]);
-    base::FilledLater<std::int64_t> found(static_cast<std::size_t>(last + 1), 0);
+    base::UninitializedVector<std::int64_t> found(static_cast<std::size_t>(last + 1), 0);
     for (std::size_t first = 0; first < rows.columns.size(); first += kEntriesBetweenPolls) {
         stop.throw_if_requested();
         const std::size_t count = std::min(kEntriesBetweenPolls, rows.columns.size() - first);
@@ -93,7 +95,7 @@ base::FilledLater<std::int64_t> occurrences(const SortedRows& rows, base::Stop& 
 }
 
 // Makes places of occurrences: where the first posting of a column comes.
-void lay_out(base::FilledLater<std::int64_t>& places, Postings& out) {
+void lay_out(base::UninitializedVector<std::int64_t>& places, Postings& out) {
     const std::size_t terms =
         places.size() - static_cast<std::size_t>(std::count(places.begin(), places.end(), 0));
     out.terms.reserve(terms);
@@ -116,7 +118,7 @@ void lay_out(base::FilledLater<std::int64_t>& places, Postings& out) {
 // Puts entries where they belong. Nearly all of them miss the caches: the column's place is fetched
 // some entries before it is wanted, and the memory there some entries later.
 void fill(const SortedRows& rows, std::span<const float> counts,
-          base::FilledLater<std::int64_t>& places, Postings& out, base::Stop& stop) {
+          base::UninitializedVector<std::int64_t>& places, Postings& out, base::Stop& stop) {
     const std::size_t entries = rows.columns.size();
     out.rows.resize(entries);
     out.counts.resize(entries);
@@ -166,21 +168,9 @@ void summarize(std::span<const std::int64_t> lengths, Postings& out, base::Stop&
 } // namespace
 
 void SortedRows::check(base::Stop& stop) const {
-    if (indptr.empty() || indptr.front() != 0 ||
-        indptr.back() != static_cast<std::int64_t>(columns.size()))
-        refuse("indptr must start at 0 and end at the number of columns, " +
-               std::to_string(columns.size()) + "; got " +
-               (indptr.empty()
-                    ? "none"
-                    : std::to_string(indptr.front()) + " and " + std::to_string(indptr.back())) +
-               ".");
+    base::check_row_starts(indptr, columns.size());
     if (size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
         refuse("There can be 2^31 - 1 rows at most; got " + std::to_string(size()) + ".");
-    // All of them before any column is looked at: only then do they lie within.
-    const auto decrease = std::adjacent_find(indptr.begin(), indptr.end(), std::greater<>());
-    if (decrease != indptr.end())
-        refuse("indptr must not decrease; it does after " +
-               name(static_cast<std::size_t>(decrease - indptr.begin())) + ".");
     Polls polls(stop);
     for (std::size_t row = 0; row < size(); ++row) {
         const std::size_t first = begin(row);
@@ -199,7 +189,7 @@ Postings invert(const SortedRows& rows, std::span<const float> counts,
                 std::span<const std::int64_t> lengths, base::Stop& stop) {
     rows.check(stop);
     check_sizes(rows, counts, lengths);
-    base::FilledLater<std::int64_t> places = occurrences(rows, stop);
+    base::UninitializedVector<std::int64_t> places = occurrences(rows, stop);
     Postings out;
     lay_out(places, out);
     fill(rows, counts, places, out, stop);

@@ -1,8 +1,8 @@
 // Which documents have a word: rows of counts transposed into lists by word.
 #pragma once
 
-#include "base/filled_later.h"
 #include "base/stop.h"
+#include "base/uninitialized_vector.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,13 +34,13 @@ struct SortedRows {
 // Term t, which is the word terms[t], has the postings offsets[t] to offsets[t + 1] - 1 and the
 // blocks block_offsets[t] to block_offsets[t + 1] - 1.
 struct Postings {
-    base::FilledLater<std::int32_t> terms; // words that occur, ascending
-    base::FilledLater<std::int64_t> offsets;
-    base::FilledLater<std::int32_t> rows; // ascending within a term
-    base::FilledLater<std::uint32_t> counts;
-    base::FilledLater<std::int64_t> block_offsets;
-    base::FilledLater<std::uint32_t> block_counts; // the largest of a block
-    base::FilledLater<std::uint32_t>
+    base::UninitializedVector<std::int32_t> terms; // words that occur, ascending
+    base::UninitializedVector<std::int64_t> offsets;
+    base::UninitializedVector<std::int32_t> rows; // ascending within a term
+    base::UninitializedVector<std::uint32_t> counts;
+    base::UninitializedVector<std::int64_t> block_offsets;
+    base::UninitializedVector<std::uint32_t> block_counts; // the largest of a block
+    base::UninitializedVector<std::uint32_t>
         block_lengths; // that of its shortest document; 2^32 - 1 if it is more
 };
 

@@ -128,7 +128,7 @@ std::vector<Part> by_blocks(std::size_t rows, unsigned threads, base::Stop& stop
 // Puts parts under one another; `counts_of(part)` are the counts of a part.
 template <class Part, class CountsOf, class Number>
 Counts joined(const std::vector<Part>& parts, CountsOf counts_of, unsigned threads,
-              base::Stop& stop, base::FilledLater<Number>& numbers) {
+              base::Stop& stop, base::UninitializedVector<Number>& numbers) {
     Counts all;
     std::vector<std::size_t> starts;
     std::size_t entries = 0;
@@ -163,7 +163,7 @@ Counts count_words(const Tokens& tokens, unsigned threads, base::Stop& stop) {
                 append_row(part, adder.entries());
             }
         });
-    base::FilledLater<std::uint32_t> numbers;
+    base::UninitializedVector<std::uint32_t> numbers;
     Counts all = joined(
         parts, [](const Counts& part) -> const Counts& { return part; }, threads, stop, numbers);
     all.counts = std::move(numbers);
@@ -215,7 +215,7 @@ Bags to_bags(const Counts& counts, std::span<const std::int32_t> column_of, std:
     Bags bags;
     bags.known = all(&Bags::known, bags.weights);
     for (Counts Bags::* const member : {&Bags::unknown, &Bags::cut}) {
-        base::FilledLater<std::uint32_t> numbers;
+        base::UninitializedVector<std::uint32_t> numbers;
         bags.*member = all(member, numbers);
         (bags.*member).counts = std::move(numbers);
     }

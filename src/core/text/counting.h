@@ -14,8 +14,8 @@ namespace textkin::text {
 // Rows of (key, count): sorted by key, or in the order of first positions, as stated.
 struct Counts {
     std::vector<std::int64_t> offsets{0};
-    base::FilledLater<std::int32_t> keys;
-    base::FilledLater<std::uint32_t> counts;
+    base::UninitializedVector<std::int32_t> keys;
+    base::UninitializedVector<std::uint32_t> counts;
 
     [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }
 };
@@ -26,7 +26,7 @@ inline constexpr std::int32_t kLeftOut = -2;
 
 struct Bags {
     Counts known; // keys are columns, sorted; its counts are in `weights`
-    base::FilledLater<float> weights;
+    base::UninitializedVector<float> weights;
     Counts unknown; // keys are words without a column, in the order of first positions
     Counts cut;     // keys are columns that `most` left out, sorted
 };

@@ -1,8 +1,8 @@
 // Documents as numbered words in their order, and what is made of them.
 #pragma once
 
-#include "base/filled_later.h"
 #include "base/stop.h"
+#include "base/uninitialized_vector.h"
 #include "text/word_table.h"
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace textkin::text {
 
 // Document d has the words ids[offsets[d]] to ids[offsets[d + 1] - 1].
 struct Tokens {
-    base::FilledLater<std::int32_t> ids;
+    base::UninitializedVector<std::int32_t> ids;
     std::vector<std::int64_t> offsets{0};
 
     [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }

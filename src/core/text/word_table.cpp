@@ -68,7 +68,7 @@ std::size_t WordTable::slot_of(std::string_view word, Key key) const {
 }
 
 void WordTable::add(std::span<const std::string_view> words,
-                    base::FilledLater<std::int32_t>& numbers) {
+                    base::UninitializedVector<std::int32_t>& numbers) {
     Key keys[kPrefetchDistance];
     const auto prepare = [&](std::size_t i) {
         if (i >= words.size()) return;
@@ -111,7 +111,7 @@ void WordTable::reserve(std::size_t words, std::size_t bytes) {
 void WordTable::make_room(std::size_t words) {
     const std::size_t wanted = 2 * (size() + words);
     if (wanted <= slots_.size()) return;
-    base::FilledLater<Slot> larger(std::max<std::size_t>(64, std::bit_ceil(wanted)));
+    base::UninitializedVector<Slot> larger(std::max<std::size_t>(64, std::bit_ceil(wanted)));
     slots_.swap(larger);
     fill_slots();
 }
@@ -135,7 +135,7 @@ void WordTable::extend(store::WordArrays words, base::Stop& stop) {
         make_room(words.size());
         reserve(words.size(), words.bytes.size());
         std::vector<std::string_view> some;
-        base::FilledLater<std::int32_t> numbers;
+        base::UninitializedVector<std::int32_t> numbers;
         for (std::size_t first = 0; first < words.size(); first += kAtOnce) {
             stop.throw_if_requested();
             some.clear();

@@ -1,8 +1,8 @@
 // Distinct words and their numbers.
 #pragma once
 
-#include "base/filled_later.h"
 #include "base/stop.h"
+#include "base/uninitialized_vector.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,8 @@ class WordTable {
     // The number of a word, which is added if it is new.
     std::int32_t add(std::string_view word) { return add(word, key_of(word)); }
     // Adds many words and appends their numbers; quicker than one by one.
-    void add(std::span<const std::string_view> words, base::FilledLater<std::int32_t>& numbers);
+    void add(std::span<const std::string_view> words,
+             base::UninitializedVector<std::int32_t>& numbers);
     // The number of a word, or -1.
     [[nodiscard]] std::int32_t find(std::string_view word) const;
 
@@ -71,7 +72,7 @@ class WordTable {
     std::string bytes_;
     std::vector<std::size_t> ends_;
     std::vector<Key> keys_;
-    base::FilledLater<Slot> slots_; // a power of two of them, at most half in use
+    base::UninitializedVector<Slot> slots_; // a power of two of them, at most half in use
 };
 
 } // namespace textkin::text

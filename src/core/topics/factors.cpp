@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "base/scratch.h"
 #include "kernels/kernels.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "kernels/lanes.h"
-#include "kernels/tokens_of_topics.h"
+#include "kernels/gibbs_tokens.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <numeric>
@@ -49,9 +49,9 @@ std::vector<std::size_t> groups_of_words(const std::vector<std::size_t>& tokens,
 }
 
 // Draws the tokens in their order, some at a time, and asks in between. Throws Stopped.
-void draw_in_pieces(kernels::TopicTokens& tokens, void (*draw)(kernels::TopicTokens&),
+void draw_in_pieces(kernels::GibbsTokens& tokens, void (*draw)(kernels::GibbsTokens&),
                     base::Stop& stop) {
-    kernels::TopicTokens piece = tokens;
+    kernels::GibbsTokens piece = tokens;
     for (std::size_t first = 0; first < tokens.count; first += kTokensBetweenPolls) {
         if (first > 0) stop.throw_if_requested();
         piece.documents = tokens.documents + first;
@@ -138,7 +138,7 @@ void TopicSampler::run_cell(std::size_t cell, std::vector<std::int64_t>& totals,
     for (std::size_t k = 0; k < n_topics_; ++k)
         inverses[k] = static_cast<float>(1 / (static_cast<double>(totals[k]) + beta_sum));
     const std::size_t begin = cells_[cell];
-    kernels::TopicTokens tokens{
+    kernels::GibbsTokens tokens{
         .documents = documents_.data() + begin,
         .words = words_.data() + begin,
         .topics = topics_.data() + begin,
@@ -155,7 +155,7 @@ void TopicSampler::run_cell(std::size_t cell, std::vector<std::int64_t>& totals,
         .random = stream(cell),
         .scratch = scratch.data(),
     };
-    draw_in_pieces(tokens, kernels::kernels().draw_topics, stop);
+    draw_in_pieces(tokens, kernels::kernels().gibbs.draw_topics, stop);
 }
 
 void TopicSampler::sweep(std::size_t times, unsigned threads, base::Stop& stop) {
@@ -217,7 +217,7 @@ void fold_in_by_sampling(std::span<const std::int64_t> starts, std::span<const s
         }
         const std::vector<std::int32_t> one_document(tokens);
         std::vector<float> scratch(width);
-        kernels::TopicTokens t{
+        kernels::GibbsTokens t{
             .documents = one_document.data(),
             .words = own_words.data(),
             .topics = topics.data(),
@@ -236,7 +236,7 @@ void fold_in_by_sampling(std::span<const std::int64_t> starts, std::span<const s
         };
         const double whole = static_cast<double>(tokens) + alpha * static_cast<double>(n_topics);
         for (std::size_t time = 0; time < burn_in + samples && !stop.requested(); ++time) {
-            draw_in_pieces(t, kernels::kernels().draw_topics_of_fixed_words, stop);
+            draw_in_pieces(t, kernels::kernels().gibbs.draw_topics_of_fixed_words, stop);
             if (time < burn_in) continue;
             for (std::size_t k = 0; k < n_topics; ++k)
                 theta[k] += (in_document[k] + alpha) / whole / static_cast<double>(samples);

@@ -1,6 +1,6 @@
 #include "transport/costs.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -94,17 +94,17 @@ void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::
     columns_.gather(table, columns, column_count, copied, exponent);
     for (std::size_t j = 0; j < column_count; j += kPanel) {
         if (j > 0) stop.throw_if_requested();
-        run.squared_distances(rows_.at.data(), row_count, columns_.at.data() + j,
-                              std::min(kPanel, column_count - j), length, out.values.data() + j,
-                              out.stride);
+        run.costs.squared_distances(rows_.at.data(), row_count, columns_.at.data() + j,
+                                    std::min(kPanel, column_count - j), length,
+                                    out.values.data() + j, out.stride);
     }
     out.unit = std::ldexp(1.0, cost == Cost::euclidean ? -exponent : -2 * exponent);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         float* row = out.values.data() + i * out.stride;
         for (std::size_t j = columns.size(); j < out.stride; ++j) row[j] = 0;
     }
-    out.largest = run.finish_costs(out.values.data(), rows.size() * out.stride,
-                                   cost == Cost::cosine ? 0.5F : 1, cost == Cost::euclidean);
+    out.largest = run.costs.finish_costs(out.values.data(), rows.size() * out.stride,
+                                         cost == Cost::cosine ? 0.5F : 1, cost == Cost::euclidean);
 }
 
 } // namespace textkin::transport

@@ -1,7 +1,7 @@
 #include "transport/memory.h"
 
-#include "kernels/lanes.h"
-#include "kernels/tree.h"
+#include "kernels/padding.h"
+#include "kernels/simplex_tree.h"
 #include "transport/transport.h"
 
 #include <algorithm>
@@ -49,8 +49,7 @@ void Reservation::reserve(std::uint64_t bytes, std::size_t rows, std::size_t col
             "Exact transport between " + std::to_string(rows) + " and " + std::to_string(columns) +
             " distinct words or points can take " + base::format_bytes(bytes) + "; the limit is " +
             base::format_bytes(budget.limit()) +
-            ". Keep fewer words (max_words_per_document), or pass a larger memory to "
-            "optimal_transport.");
+            ". Keep fewer words (max_words_per_document), or pass a larger memory=.");
     while (!budget.try_reserve(bytes)) {
         stop_.throw_if_requested();
         std::this_thread::sleep_for(kWait);

@@ -13,7 +13,7 @@ namespace textkin::transport {
 // and releases its memory when it is solved. Smaller problems keep their memory for the next one.
 inline constexpr std::uint64_t kLargeProblem = std::uint64_t{32} << 20;
 
-// Upper bound of the memory of RoundedSolver, in bytes, for the longest way through its methods:
+// Upper bound of the memory of RealCostSolver, in bytes, for the longest way through its methods:
 // narrow costs and their simplex; or, after their release, wide costs and their simplex; or wide
 // costs and the flow of the shortest paths. In addition, the plan and the potentials.
 [[nodiscard]] std::uint64_t solver_bytes(std::size_t rows, std::size_t columns);

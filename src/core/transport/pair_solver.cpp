@@ -1,6 +1,6 @@
 #include "transport/pair_solver.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "transport/costs.h"
 #include "transport/documents.h"
-#include "transport/rounded.h"
+#include "transport/real_cost_solver.h"
 #include "transport/sinkhorn_bound.h"
 
 #include <limits>
@@ -70,7 +70,7 @@ class PairSolver {
     };
 
     CostKernel kernel_;
-    RoundedSolver transport_;
+    RealCostSolver transport_;
     CostMatrix costs_;
     std::vector<std::int64_t> a_masses_, b_masses_;
     Side a_, b_;

@@ -1,6 +1,6 @@
 #include "transport/simplex.h"
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <bit>
@@ -49,9 +49,9 @@ using kernels::Node;
 using kernels::Outcome;
 using kernels::Tree;
 
-#include "kernels/simplex.h"
+#include "kernels/simplex_loops.h"
 
-Outcome solve_by_loops(Tree<std::int32_t>& tree) { return kernels::kernels().solve(tree); }
+Outcome solve_by_loops(Tree<std::int32_t>& tree) { return kernels::kernels().simplex.solve(tree); }
 Outcome solve_by_loops(Tree<std::int64_t>& tree) { return solve_tree(tree); }
 
 } // namespace
@@ -113,7 +113,8 @@ template <class Number> void Simplex<Number>::prepare(const Instance<Number>& in
 
 template <class Number>
 kernels::Outcome Simplex<Number>::solve(const Instance<Number>& instance, std::int64_t pivot_limit,
-                                        std::int64_t potential_limit, base::Stop& stop) {
+                                        std::int64_t potential_limit, bool starts_centered,
+                                        base::Stop& stop) {
     if (stop.was_requested()) throw base::Stopped{};
     prepare(instance);
     tree_.prefetch = instance.prefetch.addresses.data();
@@ -121,6 +122,7 @@ kernels::Outcome Simplex<Number>::solve(const Instance<Number>& instance, std::i
     tree_.prefetch_bytes = instance.prefetch.bytes;
     tree_.pivot_limit = pivot_limit;
     tree_.potential_limit = potential_limit;
+    tree_.starts_centered = starts_centered;
     tree_.stopped = [](void* object) { return static_cast<base::Stop*>(object)->requested(); };
     tree_.stop = &stop;
     const kernels::Outcome outcome = solve_by_loops(tree_);

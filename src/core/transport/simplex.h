@@ -15,11 +15,11 @@
 // others follow as long as their reduced costs, looked at again, are negative. So the matrix is
 // read once for several pivots.
 //
-// The loops are in kernels/simplex.h, compiled for each instruction set; here is the memory.
+// The loops are in kernels/simplex_loops.h, compiled for each instruction set; here is the memory.
 #pragma once
 
 #include "base/buffer.h"
-#include "kernels/tree.h"
+#include "kernels/simplex_tree.h"
 #include "transport/transport.h"
 
 namespace textkin::transport {
@@ -29,7 +29,7 @@ template <class Number> class Simplex {
   public:
     // Throws Stopped.
     kernels::Outcome solve(const Instance<Number>& instance, std::int64_t pivot_limit,
-                           std::int64_t potential_limit, base::Stop& stop);
+                           std::int64_t potential_limit, bool starts_centered, base::Stop& stop);
     void read(Solution& solution) const;
     [[nodiscard]] std::int64_t pivots() const { return tree_.pivots; }
 

@@ -43,8 +43,9 @@ void close_columns(std::span<const std::int16_t> closed, std::size_t width, std:
 
 double SinkhornBound::bound(const SmallCosts& costs, double enough, base::Stop& stop) {
     lay_out(costs);
-    kernels::kernels().least_both_ways(costs.rows.data(), costs.rows.size(), costs.width,
-                                       costs.closed, row_least_.data(), column_values_.data());
+    kernels::kernels().duals.least_both_ways(costs.rows.data(), costs.rows.size(), costs.width,
+                                             costs.closed, row_least_.data(),
+                                             column_values_.data());
     std::copy_n(row_least_.data(), costs.rows.size(), row_values_.data());
     const double first = complete(costs);
     const double mass = std::accumulate(costs.row_masses.begin(), costs.row_masses.end(), 0.0);
@@ -80,11 +81,11 @@ void SinkhornBound::lay_out(const SmallCosts& costs) {
 
 double SinkhornBound::complete(const SmallCosts& costs) {
     const kernels::Kernels& run = kernels::kernels();
-    run.reduced_columns(costs.rows.data(), costs.rows.size(), costs.width, row_values_.data(),
-                        column_values_.data());
+    run.duals.reduced_columns(costs.rows.data(), costs.rows.size(), costs.width, row_values_.data(),
+                              column_values_.data());
     close_columns({costs.closed, costs.words}, costs.width, column_values_.data());
-    run.reduced_rows(costs.rows.data(), costs.rows.size(), costs.width, column_values_.data(),
-                     costs.closed, row_values_.data());
+    run.duals.reduced_rows(costs.rows.data(), costs.rows.size(), costs.width, column_values_.data(),
+                           costs.closed, row_values_.data());
     return weighed(costs.row_masses, row_values_.data()) +
            weighed(costs.column_masses, column_values_.data());
 }
@@ -97,13 +98,13 @@ void SinkhornBound::smooth(const SmallCosts& costs, double softness, std::size_t
                            base::Stop& stop) {
     const kernels::Kernels& run = kernels::kernels();
     const std::size_t count = costs.rows.size();
-    run.sinkhorn_kernel(costs.rows.data(), count, costs.width, row_values_.data(),
-                        column_values_.data(), static_cast<float>(-std::numbers::log2e / softness),
-                        kernel_.data());
+    run.sinkhorn.sinkhorn_kernel(
+        costs.rows.data(), count, costs.width, row_values_.data(), column_values_.data(),
+        static_cast<float>(-std::numbers::log2e / softness), kernel_.data());
     const auto sinkhorn_step = [&](float* column_sums) {
-        run.sinkhorn_step(kernel_.data(), count, costs.width, row_shares_.data(),
-                          column_shares_.data(), column_factors_.data(), column_sums,
-                          row_sums_.data());
+        run.sinkhorn.sinkhorn_step(kernel_.data(), count, costs.width, row_shares_.data(),
+                                   column_shares_.data(), column_factors_.data(), column_sums,
+                                   row_sums_.data());
     };
     std::copy_n(column_shares_.data(), costs.width, column_factors_.data());
     for (std::size_t round = 0; round < rounds; ++round) {

@@ -34,7 +34,8 @@ bool TransportSolver::solve_narrow(const Instance<std::int32_t>& instance, Solut
                                    base::Stop& stop, const TransportLimits& limits) {
     Simplex<std::int32_t>& narrow = workspace().narrow;
     const kernels::Outcome outcome =
-        narrow.solve(instance, most_pivots(instance, limits), limits.narrow_potential, stop);
+        narrow.solve(instance, most_pivots(instance, limits), limits.narrow_potential,
+                     limits.starts_centered, stop);
     if (outcome != kernels::Outcome::optimal) {
         solution.pivots = narrow.pivots();
         return false;
@@ -51,7 +52,7 @@ void TransportSolver::solve(const Instance<std::int64_t>& instance, Solution& so
     Simplex<std::int64_t>& wide = workspace().wide;
     // Costs are chosen so that the potentials of any tree fit.
     constexpr std::int64_t no_limit = std::int64_t{1} << 61;
-    if (wide.solve(instance, most_pivots(instance, limits), no_limit, stop) ==
+    if (wide.solve(instance, most_pivots(instance, limits), no_limit, false, stop) ==
         kernels::Outcome::optimal) {
         wide.read(solution);
         solution.method = Method::wide_simplex;

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         effective_jobs as effective_jobs,
         format_size as format_size,
         memory_in_bytes as memory_in_bytes,
+        memory_limit as memory_limit,
         stop_check as stop_check,
         stoppable as stoppable,
     )
@@ -52,6 +53,7 @@ else:
             "_resources": [
                 "effective_jobs",
                 "memory_in_bytes",
+                "memory_limit",
                 "format_size",
                 "stop_check",
                 "stoppable",

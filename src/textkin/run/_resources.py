@@ -10,7 +10,14 @@ from textkin._base import integer, one_of
 from textkin.exceptions import ParameterError
 from textkin.run._progress import ProgressCallback
 
-__all__ = ["effective_jobs", "format_size", "memory_in_bytes", "stop_check", "stoppable"]
+__all__ = [
+    "effective_jobs",
+    "format_size",
+    "memory_in_bytes",
+    "memory_limit",
+    "stop_check",
+    "stoppable",
+]
 
 _N_JOBS = one_of(None) | integer()
 _MAX_THREADS = 2**31 - 1  # largest number that the core accepts
@@ -89,6 +96,17 @@ def memory_in_bytes(memory: str | int) -> int:
             "memory", f"at most {_MAX_BYTES} bytes (2**62, '4194304TB')", repr(memory)
         )
     return int(size)
+
+
+def memory_limit(memory: str | int | None) -> int | None:
+    """Return an optional size in bytes, as `memory_in_bytes` does, or None for None.
+
+    Examples
+    --------
+    >>> memory_limit("2GB"), memory_limit(None)
+    (2147483648, None)
+    """
+    return None if memory is None else memory_in_bytes(memory)
 
 
 def format_size(size: float) -> str:

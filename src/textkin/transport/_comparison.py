@@ -357,10 +357,14 @@ def _proof(gap: float) -> str:
 
 
 def bounds_of_rows(
-    table: VectorTable, a: _core.Documents, b: _core.Documents, cost: CostName
+    table: VectorTable,
+    a: _core.Documents,
+    b: _core.Documents,
+    cost: CostName,
+    memory: int | None = None,
 ) -> Bounds:
     """Compute the lower bounds of the distance between the first documents of `a` and `b`."""
-    found = _core.bound_matrices(table.vectors, a, b, cost, 1, stop_check())
+    found = _core.bound_matrices(table.vectors, a, b, cost, memory or 0, 1, stop_check())
     return Bounds(*found[:, 0, 0].tolist())
 
 
@@ -372,13 +376,16 @@ def compare_rows(
     words: Sequence[str] | None = None,
     texts: tuple[str, str] = ("", ""),
     finder: FindsWords | None = None,
+    *,
+    memory: int | None = None,
 ) -> Comparison:
     """Compute the distance, flow, bounds, and certificate of two nonempty one-row inputs.
 
-    `words` are the names of the rows of the table. `texts` are empty if unknown.
+    `words` are the names of the rows of the table. `texts` are empty if unknown. `memory` limits
+    the bytes of the transport problem.
     """
     a, b = first.documents(), second.documents()
-    found = _core.explain(table.vectors, a, 0, b, 0, cost, stop_check())
+    found = _core.explain(table.vectors, a, 0, b, 0, cost, memory or 0, stop_check())
     source_words, target_words = a.words(0), b.words(0)
     source_masses = first.shares_of(0, source_words)
     target_masses = second.shares_of(0, target_words)
@@ -407,7 +414,7 @@ def compare_rows(
     return Comparison(
         found.distance,
         flow,
-        bounds_of_rows(table, a, b, cost),
+        bounds_of_rows(table, a, b, cost, memory),
         first.coverage(0),
         second.coverage(0),
         certificate,

@@ -24,7 +24,7 @@ from textkin._base import (
 )
 from textkin.corpus import DocumentRows, MaskArray, RankedRows, VectorTable
 from textkin.exceptions import ParameterError, ParameterTypeError
-from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
+from textkin.run import ProgressCallback, effective_jobs, memory_limit
 from textkin.transport._solver import CostName
 
 __all__ = [
@@ -82,8 +82,10 @@ class SearchOptions:
         Maximum number of documents that ``algorithm="prefetch"`` considers. If None, all.
     mask : ndarray of shape (n_documents,), uint8, or None, default=None
         1 for each document that may be found. If None, all may.
-    memory : int, default=512 MiB
-        Memory of the tables of a search, in bytes.
+    memory : int or None, default=None
+        Memory limit, in bytes, of the tables of a search and of the exact transport problems that
+        its threads solve at the same time, each. If None, 512 MiB for the tables, and half of the
+        memory of the machine, or of its cgroup if that is smaller, for the problems.
     threads : int, default=1
         Number of threads.
     device : str or None, default=None
@@ -98,7 +100,7 @@ class SearchOptions:
     algorithm: Algorithm = "auto"
     max_candidates: int | None = None
     mask: MaskArray | None = None
-    memory: int = 512 << 20
+    memory: int | None = None
     threads: int = 1
     device: str | None = None
     device_memory: int | None = None
@@ -111,7 +113,7 @@ class SearchOptions:
         *,
         metric: TransportMetric,
         algorithm: Algorithm,
-        memory: str | int,
+        memory: str | int | None,
         n_jobs: int | None,
         max_candidates: int | None = None,
         mask: MaskArray | None = None,
@@ -130,10 +132,10 @@ class SearchOptions:
             algorithm,
             None if max_candidates is None else int(max_candidates),
             mask,
-            memory_in_bytes(memory),
+            memory_limit(memory),
             effective_jobs(n_jobs),
             device,
-            None if device_memory is None else memory_in_bytes(device_memory),
+            memory_limit(device_memory),
         )
 
     @classmethod
@@ -163,6 +165,11 @@ class SearchOptions:
     def plan(self) -> Algorithm | TransportMetric:
         """Core name of the search: an exact algorithm, or the lower bound to rank by."""
         return self.algorithm if self.metric == "wmd" else self.metric
+
+    @property
+    def table_memory(self) -> int:
+        """Memory limit of the tables of a search, in bytes."""
+        return _core.TABLE_MEMORY if self.memory is None else self.memory
 
     @property
     def radius(self) -> float:
@@ -220,9 +227,9 @@ class CoreSearch:
             self.table.vectors, self.cost, parts, self.n_columns, self.column_map, weights
         )
 
-    def prepare(self, memory: int) -> None:
-        """Compute the tables of a search (such as centroids) now, not in the first search."""
-        self._all.prepare(memory)
+    def prepare(self, memory: int | None = None) -> None:
+        """Prepare searches with a memory limit now, instead of during the first search."""
+        self._all.prepare(memory or 0)
 
     def search(
         self,
@@ -274,7 +281,16 @@ class CoreSearch:
         """Compute exact distances of candidates with known bounds; return the nearest ones."""
         k = self._at_most_all(options.k)
         return self._all.solve(
-            queries, numbers, starts, rows, bounds, k, limits, options.threads, progress
+            queries,
+            numbers,
+            starts,
+            rows,
+            bounds,
+            k,
+            limits,
+            options.memory or 0,
+            options.threads,
+            progress,
         )
 
     def _search(
@@ -304,7 +320,7 @@ class CoreSearch:
             mask,
             without,
             from_row,
-            options.memory,
+            options.memory or 0,
             options.threads,
             record,
             progress,

@@ -35,6 +35,7 @@ _BATCH = 4096
 _MATRIX_MEMORY = 256 << 20
 # Search plans that compute bounds of all documents, which a GPU can do.
 _ON_DEVICE = ("auto", "rwmd", "rwmd-query", "rwmd-document")
+_DEFAULT = SearchOptions()
 _SIDES: dict[str, Literal["both", "query", "document"]] = {
     "rwmd": "both",
     "rwmd-query": "query",
@@ -108,8 +109,8 @@ class TransportEngine:
         """Return an engine over a copy of the documents at given positions of its only block."""
         return replace(self, blocks=[self.rows.take(positions)])
 
-    def prepare(self, memory: int) -> None:
-        """Compute the tables of a search (such as centroids) now, not in the first search."""
+    def prepare(self, memory: int | None = None) -> None:
+        """Prepare searches with a memory limit now, instead of during the first search."""
         self.core.prepare(memory)
 
     # ------------------------------------------------------------------ search
@@ -273,7 +274,7 @@ class TransportEngine:
         metric : {"wmd", "rwmd", "rwmd-query", "rwmd-document", "wcd"}
             Exact distance, a relaxation, or the distance of the centroids.
         options : SearchOptions
-            Threads, device, and memory of the device.
+            Threads, memory limit of the problems of "wmd", device, and memory of the device.
         progress : callable or None
             Function that is called with (pairs done, number of pairs), for "wmd" only.
 
@@ -284,7 +285,9 @@ class TransportEngine:
         """
         vectors, cost = self.table.vectors, self.cost
         if metric == "wmd":
-            return _core.distance_matrix(vectors, rows, columns, cost, options.threads, progress)
+            return _core.distance_matrix(
+                vectors, rows, columns, cost, options.memory or 0, options.threads, progress
+            )
         if options.device is not None:
             from textkin.transport.gpu._adapter import centroids_on_device, relaxed_on_device
 
@@ -304,14 +307,22 @@ class TransportEngine:
         self,
         rows: _core.Documents,
         columns: _core.Documents,
-        threads: int = 1,
+        options: SearchOptions = _DEFAULT,
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
         """Compute the exact distance between document i of `rows` and document i of `columns`."""
         _check_paired(len(rows), len(columns))
         both = np.arange(len(rows), dtype=np.int64)
         return _core.distance_pairs(
-            self.table.vectors, rows, both, columns, both, self.cost, threads, progress
+            self.table.vectors,
+            rows,
+            both,
+            columns,
+            both,
+            self.cost,
+            options.memory or 0,
+            options.threads,
+            progress,
         )
 
     def paired_bounds(
@@ -334,14 +345,17 @@ class TransportEngine:
 
     # ------------------------------------------------------------------ explanations, certificates
 
-    def bounds(self, a: _core.Documents, b: _core.Documents) -> Bounds:
+    def bounds(
+        self, a: _core.Documents, b: _core.Documents, options: SearchOptions = _DEFAULT
+    ) -> Bounds:
         """Compute the lower bounds of the distance between the first documents of `a` and `b`."""
-        return bounds_of_rows(self.table, a, b, self.cost)
+        return bounds_of_rows(self.table, a, b, self.cost, options.memory)
 
     def explain(
         self,
         a: DocumentRows,
         b: DocumentRows,
+        options: SearchOptions = _DEFAULT,
         *,
         feature_names: Sequence[str] | None = None,
         texts: tuple[str, str] = ("", ""),
@@ -353,6 +367,8 @@ class TransportEngine:
         ----------
         a, b : DocumentRows
             Documents over the table.
+        options : SearchOptions
+            Memory limit of the transport problem.
         feature_names : sequence of str, optional
             Names of the rows of the table.
         texts : (str, str)
@@ -360,7 +376,9 @@ class TransportEngine:
         finder : callable, optional
             Function that finds the words of a flow in a text.
         """
-        return compare_rows(self.table, a, b, self.cost, feature_names, texts, finder)
+        return compare_rows(
+            self.table, a, b, self.cost, feature_names, texts, finder, memory=options.memory
+        )
 
     def certificate(
         self,
@@ -387,7 +405,9 @@ class TransportEngine:
         """Search for one query; return a verdict and a distance or bound for every document."""
         return self.core.record(query.documents(), options, query.points)
 
-    def proof(self, query: DocumentRows, row: int) -> Certificate:
+    def proof(
+        self, query: DocumentRows, row: int, options: SearchOptions = _DEFAULT
+    ) -> Certificate:
         """Compute the exact distance of a query to one document, with plan and potentials."""
         document = self.rows[row : row + 1]
         source_words, source_masses = query.word_shares(0)
@@ -398,7 +418,7 @@ class TransportEngine:
         words, first = np.unique(np.concatenate([of.indices for of in both]), return_index=True)
         table = np.concatenate([self.vectors_of(of, of.indices) for of in both])[first]
         b, a = (_renumbered(of, words) for of in both)
-        found = _core.explain(table, a, 0, b, 0, self.cost, None)
+        found = _core.explain(table, a, 0, b, 0, self.cost, options.memory or 0, None)
         return Certificate(
             found.distance,
             source_masses,

@@ -261,14 +261,16 @@ class SearchCertificate:
 
     def _check_distance(self, row: int, value: float) -> float:
         try:
-            found = replace(self.engine.proof(self.query, row), distance=value).verify()
+            found = replace(
+                self.engine.proof(self.query, row, self.options), distance=value
+            ).verify()
         except CertificateError as error:
             raise CertificateError(f"Document {row}: {error}") from error
         return found.gap / found.plan_cost if found.plan_cost > 0 else 0.0
 
     def _check_refined(self, row: int, value: float) -> float:
         try:
-            found = self.engine.proof(self.query, row).verify()
+            found = self.engine.proof(self.query, row, self.options).verify()
         except CertificateError as error:
             raise CertificateError(f"Document {row}: {error}") from error
         if not value <= found.plan_cost * (1 + _TOLERANCE):

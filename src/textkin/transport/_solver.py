@@ -10,7 +10,7 @@ from textkin import _core
 from textkin._base import Float64Array, Int32Array, one_of
 from textkin.corpus import shares
 from textkin.exceptions import ParameterError
-from textkin.run import memory_in_bytes, stop_check
+from textkin.run import memory_limit, stop_check
 from textkin.transport._certificate import Certificate, Verification
 
 __all__ = ["COSTS", "CostName", "TransportPlan", "optimal_transport", "reference_costs"]
@@ -163,7 +163,7 @@ def optimal_transport(
     >>> plan.verify().gap < 1e-6
     True
     """
-    limit = 0 if memory is None else memory_in_bytes(memory)
+    limit = memory_limit(memory) or 0
     a = _weights("source_weights", source_weights)
     b = _weights("target_weights", target_weights)
     c = np.ascontiguousarray(costs, dtype=np.float64)

@@ -34,7 +34,7 @@ from textkin.corpus import (
     totals_of,
 )
 from textkin.exceptions import ParameterTypeError
-from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
+from textkin.run import ProgressCallback, effective_jobs, memory_limit
 from textkin.transport._comparison import Bounds, Comparison
 from textkin.transport._core_search import (
     SEARCH_CONSTRAINTS,
@@ -80,8 +80,12 @@ class TokenMover(SavedEstimator, BaseEstimator):
     algorithm : {"auto", "prefetch", "brute"}, default="auto"
         Algorithm to find the nearest documents by "wmd", as in `WordMover`; the result is the
         same.
-    memory : str or int, default="512MB"
-        Memory limit for the tables of a search, in addition to the vectors.
+    memory : str, int or None, default=None
+        Memory limit, such as "2GB" or a number of bytes up to 2**62, for the tables of a search,
+        and for the exact transport problems that the threads of a call solve at the same time:
+        each may take that much. Problems that take up to 32 MB (two documents of about 1,200
+        tokens) are always solved. If None, 512 MB for the tables; for the problems, half of the
+        memory of the machine, or of its control group (cgroup) if that has less.
     n_jobs : int or None, default=None
         Number of threads for many pairs and for searches. It does not change results. If None, 1;
         if -1, all cores.
@@ -167,7 +171,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         empty: Literal["error", "inf"] = "error",
         metric: TransportMetric = "wmd",
         algorithm: Algorithm = "auto",
-        memory: str | int = "512MB",
+        memory: str | int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.cost = cost
@@ -395,7 +399,9 @@ class TokenMover(SavedEstimator, BaseEstimator):
         for rows, name in ((first, "a"), (second, "b")):
             refuse_empty(rows.documents(), name, choice=False)
         names = [*_words(read[1]), *_words(read[0])]
-        return TransportEngine(table, self.cost).explain(first, second, feature_names=names)
+        return TransportEngine(table, self.cost).explain(
+            first, second, self._options(), feature_names=names
+        )
 
     # ------------------------------------------------------------------ search
 
@@ -534,7 +540,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         """Store the documents of `fit`, and prepare their search."""
         engine = self._engine_of(stack)
         if self.algorithm == "auto":
-            engine.prepare(memory_in_bytes(self.memory))
+            engine.prepare(memory_limit(self.memory))
         read_only(stack.offsets, stack.table, stack.weights)  # the core reads these arrays later
         self.offsets_, self.vectors_, self.weights_ = stack.offsets, stack.table, stack.weights
         self.n_documents_ = len(stack)
@@ -566,10 +572,10 @@ class TokenMover(SavedEstimator, BaseEstimator):
 
     def _options(self) -> SearchOptions:
         """Return `SearchOptions` for distances of given pairs: the number of threads."""
-        return SearchOptions(threads=effective_jobs(self.n_jobs))
+        return SearchOptions(memory=memory_limit(self.memory), threads=effective_jobs(self.n_jobs))
 
     def _check_loaded(self) -> None:
-        memory_in_bytes(self.memory)
+        memory_limit(self.memory)
         vectors, offsets, weights = self.vectors_, self.offsets_, self.weights_
         sound = (
             vectors.ndim == 2
@@ -652,7 +658,7 @@ class TokenMover(SavedEstimator, BaseEstimator):
         metric, options = self._metric(), self._options()
         if metric != "wmd":
             return engine.paired_bounds(first, second, metric, options, progress)
-        return engine.paired(first.documents(), second.documents(), options.threads, progress)
+        return engine.paired(first.documents(), second.documents(), options, progress)
 
     def _check_empty(self, rows: DocumentRows, name: str) -> None:
         if self.empty == "error":

@@ -205,7 +205,7 @@ def bert_score(
     for row in range(len(first)):
         a = first.part(row).rows(len(second.table) + int(first.offsets[row]), len(table))
         b = second.part(row).rows(int(second.offsets[row]), len(table))
-        found = _core.bound_matrices(table, a.documents(), b.documents(), "cosine", 1, None)
+        found = _core.bound_matrices(table, a.documents(), b.documents(), "cosine", 0, 1, None)
         _, precision[row], recall[row] = 1 - found[:, 0, 0]
         if progress is not None:
             progress(row + 1, len(first))

@@ -39,7 +39,7 @@ from textkin.corpus import (
     same_parameters,
 )
 from textkin.exceptions import EmptyDocumentError
-from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
+from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes, memory_limit
 from textkin.text import StopWords, text_of
 from textkin.transport._comparison import Bounds, Comparison, TextWords
 from textkin.transport._core_search import (
@@ -120,8 +120,12 @@ class WordMover(WordVectorEstimator):
         first, and exact distances only if they can matter. "prefetch": the method of Kusner et
         al., in the order of the centroids, pruned by the relaxed distance. "brute": every
         distance. With any other metric, every bound is computed.
-    memory : str or int, default="512MB"
-        Memory limit for the tables of a search, such as "2GB", or a number of bytes up to 2**62.
+    memory : str, int or None, default=None
+        Memory limit, such as "2GB" or a number of bytes up to 2**62, for the tables of a search,
+        and for the exact transport problems that the threads of a call solve at the same time:
+        each may take that much. Problems that take up to 32 MB (two documents of about 1,200
+        words) are always solved. If None, 512 MB for the tables; for the problems, half of the
+        memory of the machine, or of its control group (cgroup) if that has less.
     device : str or None, default=None
         Device that computes bounds: "cuda" (or "cuda:1" if there are several) is a GPU through
         torch, and "cpu" is torch on the CPU. If None, the compiled core. A search by "wmd" finds
@@ -205,7 +209,7 @@ class WordMover(WordVectorEstimator):
         radius: float = 1.0,
         metric: TransportMetric = "wmd",
         algorithm: Algorithm = "auto",
-        memory: str | int = "512MB",
+        memory: str | int | None = None,
         device: str | None = None,
         device_memory: str | int | None = None,
         n_jobs: int | None = None,
@@ -344,11 +348,14 @@ class WordMover(WordVectorEstimator):
         ------
         EmptyDocumentError
             If a document has no word with a vector and `empty` is "error".
+        MemoryError
+            If the transport problem can take more than `memory`; nothing is allocated then.
         """
         table, weights = self._setting()
         exact = self.metric == "wmd"
+        limit = 0 if self.memory is None else memory_in_bytes(self.memory)
         if exact and weights is None:
-            direct = _distance_of_bags(table, a, b, self.cost)
+            direct = _distance_of_bags(table, a, b, self.cost, limit)
             if direct is not None:
                 return direct
         first = self._document_row(a, "a", table, weights)
@@ -358,7 +365,7 @@ class WordMover(WordVectorEstimator):
             engine = TransportEngine(table, self.cost)
             return float(engine.matrix(rows, columns, self._metric(), self._options())[0, 0])
         found = _core.distance_pairs(
-            table.vectors, rows, _FIRST_ROW, columns, _FIRST_ROW, self.cost, 1, None
+            table.vectors, rows, _FIRST_ROW, columns, _FIRST_ROW, self.cost, limit, 1, None
         )
         return float(found[0])
 
@@ -458,7 +465,7 @@ class WordMover(WordVectorEstimator):
         engine, metric, options = TransportEngine(table, self.cost), self._metric(), self._options()
         if metric != "wmd":
             return engine.paired_bounds(first, second, metric, options, progress)
-        return engine.paired(rows, columns, options.threads, progress)
+        return engine.paired(rows, columns, options, progress)
 
     def pairwise_below(
         self,
@@ -593,7 +600,7 @@ class WordMover(WordVectorEstimator):
         table, weights = self._setting()
         first = self._documents(self._document_row(a, "a", table, weights), "a")
         second = self._documents(self._document_row(b, "b", table, weights), "b")
-        return TransportEngine(table, self.cost).bounds(first, second)
+        return TransportEngine(table, self.cost).bounds(first, second, self._options())
 
     # ------------------------------------------------------------------ explanation
 
@@ -620,6 +627,8 @@ class WordMover(WordVectorEstimator):
         ------
         EmptyDocumentError
             If a document has no word with a vector, for any value of `empty`.
+        MemoryError
+            If the transport problem can take more than `memory`.
 
         Examples
         --------
@@ -644,6 +653,7 @@ class WordMover(WordVectorEstimator):
         return TransportEngine(table, self.cost).explain(
             first,
             second,
+            self._options(),
             feature_names=feature_names,
             texts=(_written(a), _written(b)),
             finder=finder,
@@ -1039,7 +1049,7 @@ class WordMover(WordVectorEstimator):
             before.leave_device()
         try:
             if self.algorithm == "auto":
-                self.engine().prepare(memory_in_bytes(self.memory))
+                self.engine().prepare(memory_limit(self.memory))
         except BaseException:  # after an error or an interrupt, the estimator is not fitted
             del self._fitted_rows
             raise
@@ -1071,9 +1081,8 @@ class WordMover(WordVectorEstimator):
         return {"indptr": rows.indptr, "indices": rows.indices, "counts": rows.counts}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
-        memory_in_bytes(self.memory)
-        if self.device_memory is not None:
-            memory_in_bytes(self.device_memory)
+        memory_limit(self.memory)
+        memory_limit(self.device_memory)
         self._preparation()  # raises for invalid stop words
         if not is_count(self.n_documents_):
             raise ValueError("n_documents_ must be a whole number of at least 1")
@@ -1212,7 +1221,11 @@ class WordMover(WordVectorEstimator):
 
     def _options(self) -> SearchOptions:
         """Return `SearchOptions` for distances of given pairs: threads and device."""
-        return SearchOptions(threads=effective_jobs(self.n_jobs), device=self.device)
+        return SearchOptions(
+            memory=memory_limit(self.memory),
+            threads=effective_jobs(self.n_jobs),
+            device=self.device,
+        )
 
 
 def _check_mode(mode: str) -> None:
@@ -1274,7 +1287,9 @@ def _written(document: Document) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _distance_of_bags(table: VectorTable, a: object, b: object, cost: str) -> float | None:
+def _distance_of_bags(
+    table: VectorTable, a: object, b: object, cost: str, memory: int
+) -> float | None:
     """Return the distance of two one-row bags, or None if the input is not two such bags.
 
     This is the fast path of `WordMover.distance`, which validates any other input.
@@ -1288,7 +1303,7 @@ def _distance_of_bags(table: VectorTable, a: object, b: object, cost: str) -> fl
     if a.shape != shape or b.shape != shape:
         return None
     return _core.distance_of_bags(
-        vectors, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, cost
+        vectors, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, cost, memory
     )
 
 

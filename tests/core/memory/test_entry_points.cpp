@@ -17,8 +17,8 @@
 #include "text/tokens.h"
 #include "topics/factors.h"
 #include "topics/gibbs.h"
+#include "topics/grid_windows.h"
 #include "topics/topics.h"
-#include "topics/windows.h"
 
 #include <numeric>
 #include <string>
@@ -220,7 +220,7 @@ TEST(transport_entry_points_without_memory) {
         const transport::Explanation why =
             solver.explain(space.table, space.cost, documents[0], documents[1], stop);
         add(out, why.source_potentials);
-        transport::RoundedSolver rounded;
+        transport::RealCostSolver rounded;
         transport::Solution solution;
         const std::vector<std::int64_t> ones(40, 1);
         const auto cost = [&](std::size_t i, std::size_t j) {

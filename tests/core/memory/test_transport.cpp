@@ -42,7 +42,7 @@ transport::Method check_solver(double largest, const transport::TransportLimits&
     CHECK(bound > transport::kLargeProblem);
     base::Stop stop;
     const Peak peak;
-    transport::RoundedSolver solver;
+    transport::RealCostSolver solver;
     transport::Solution solution;
     const double found = solver.solve(ones, ones, cost, largest, solution, stop, limits);
     CHECK_NEAR(found, 2, 1e-5);

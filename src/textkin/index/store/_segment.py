@@ -151,9 +151,9 @@ class Segment:
         return indptr, indices, counts
 
     @cached_property
-    def counted(self) -> "_core.CountedPart":
+    def counted(self) -> "_core.CountMatrix":
         """Word counts and postings in the core's type, validated on first use."""
-        part = _core.CountedPart(*self.bags, *(self.arrays[name] for name in _POSTINGS[:4]))
+        part = _core.CountMatrix(*self.bags, *(self.arrays[name] for name in _POSTINGS[:4]))
         try:
             part.check(self.extent.end_word)
         except ValueError as error:

@@ -207,7 +207,7 @@ def _device_corpus(
             cost,
             documents,
             device=options.device,
-            memory=options.memory,
+            memory=options.table_memory,
             resident=options.device_memory,
         )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Candidates", "DeviceHits", "DeviceRequest", "Solve", "Solved", "hide", "search"]
 
 _FIRST = 1024  # documents considered before a limit is known
-# Relative amount by which a reported distance may be below the optimum; see the core's nearest.h.
+# Relative amount by which a reported distance may be below the optimum; see nearest_hits.h (core).
 _REPORTED_ERROR = 2e-6
 _PATIENCE = 0.1  # seconds between two checks for cancellation
 

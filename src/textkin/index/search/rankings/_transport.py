@@ -27,7 +27,7 @@ from textkin.index.search._state import Bag, IndexState
 from textkin.index.search.rankings._base import ComparedWords, Ranking, ScoredRows, Scorer, ScorerOf
 from textkin.index.search.rankings._vector_columns import NO_VECTOR, VectorColumns, vector_table
 from textkin.index.store import stop_words_setting
-from textkin.run import effective_jobs, memory_in_bytes, stop_check
+from textkin.run import effective_jobs, memory_limit, stop_check
 from textkin.text import StopWords
 from textkin.transport import (
     TRANSPORT_METRICS,
@@ -89,8 +89,8 @@ class TransportRanking(Ranking):
         L2-normalize all vectors first.
     stop_words : str, None, path or collection of str, default="smart"
         Words that this ranking ignores, even if the index has them for other rankings.
-    memory : str or int, default="512MB"
-        Memory limit for the tables of a search.
+    memory : str, int or None, default=None
+        Memory limit, as for `WordMover`.
     n_jobs : int or None, default=None
         Number of threads per search; None means 1, and -1 means all cores. It does not change
         results.
@@ -139,14 +139,14 @@ class TransportRanking(Ranking):
         cost: CostName = "euclidean",
         unit: bool = False,
         stop_words: StopWords = "smart",
-        memory: str | int = "512MB",
+        memory: str | int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         one_of(*TRANSPORT_METRICS).check("metric", metric)
         check_params(
             WordMover(word_weights=word_weights, cost=cost, unit=unit, stop_words=stop_words)
         )
-        memory_in_bytes(memory)
+        memory_limit(memory)
         effective_jobs(n_jobs)
         self.metric: TransportMetric = metric
         self.word_weights: TransportWeights = word_weights
@@ -240,7 +240,7 @@ class TransportRanking(Ranking):
                 ("cost", self.cost, "euclidean"),
                 ("unit", self.unit, False),
                 ("stop_words", self.stop_words, stop_words_setting("smart")),
-                ("memory", self.memory, "512MB"),
+                ("memory", self.memory, None),
                 ("n_jobs", self.n_jobs, None),
             )
             if not (isinstance(value, type(usual)) and value == usual)
@@ -282,7 +282,7 @@ class TransportScorer(Scorer[TransportQuery]):
         self.ascending = ranking.ascending
         self._ranking = ranking
         self._stored = ranking.documents_of(state)
-        self._memory = memory_in_bytes(ranking.memory)
+        self._memory = memory_limit(ranking.memory)
         self._threads = effective_jobs(ranking.n_jobs)
         if ranking.metric == "wmd":
             self._stored.engine.prepare(self._memory)
@@ -472,7 +472,8 @@ class TransportScorer(Scorer[TransportQuery]):
         if metric != "wmd":
             return relaxed_flow(space, first, second, cost, SIDES[metric])
         finder = self._stored.places
-        return self._stored.engine.explain(first, second, texts=texts(), finder=finder)
+        options = SearchOptions(memory=self._memory)
+        return self._stored.engine.explain(first, second, options, texts=texts(), finder=finder)
 
     def aligned(self, query: TransportQuery, row: int) -> AlignedText | None:
         """Return the texts of query and document with each word's transport distance.

@@ -1,6 +1,6 @@
 // Exact distances of candidates that the caller selected, the most promising first.
 #include "base/parallel.h"
-#include "search/nearest.h"
+#include "search/nearest_hits.h"
 #include "search/search.h"
 
 #include <deque>
@@ -14,7 +14,7 @@ struct QueryState {
         : nearest(k, limit), next(begin), end(finish) {}
 
     std::mutex guard;
-    Nearest nearest;
+    NearestHits nearest;
     std::size_t next, end;
     std::int64_t solved = 0;
 };

@@ -1,4 +1,4 @@
-// The nearest documents so far.
+// Heap of the nearest documents that a search has found so far.
 #pragma once
 
 #include "search/search.h"
@@ -15,9 +15,9 @@ namespace textkin::search {
 inline constexpr double kReportedError = 2e-6;
 
 // Keeps the k nearest within a radius; of equally far ones the first rows.
-class Nearest {
+class NearestHits {
   public:
-    Nearest(std::size_t k, double radius) : k_(k), radius_(radius) {}
+    NearestHits(std::size_t k, double radius) : k_(k), radius_(radius) {}
 
     // What is farther cannot be among them any more.
     [[nodiscard]] double limit() const {

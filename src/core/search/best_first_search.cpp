@@ -1,4 +1,4 @@
-#include "search/best_first.h"
+#include "search/best_first_search.h"
 
 #include "base/parallel.h"
 
@@ -17,8 +17,8 @@ constexpr std::size_t kRefinedTogether = 8; // by one of several threads
 
 } // namespace
 
-BestFirst::BestFirst(const Space& space, const Corpus& corpus, const LowerCosts* costs,
-                     CheapBounds bounds, double slack, Query& query)
+BestFirstSearch::BestFirstSearch(const Space& space, const Corpus& corpus, const LowerCosts* costs,
+                                 CheapBounds bounds, double slack, Query& query)
     : space_(space), corpus_(corpus), costs_(costs), bounds_(bounds), slack_(slack), query_(query) {
     for (std::size_t row = 0; row < corpus.size(); ++row) findable_ += query.may_find(row) ? 1 : 0;
     sharpens_ = costs != nullptr && !query.nearest.takes_all(static_cast<std::size_t>(findable_));
@@ -26,7 +26,7 @@ BestFirst::BestFirst(const Space& space, const Corpus& corpus, const LowerCosts*
 
 // The documents that come next by their cheap bounds: some while nothing is known of the limit,
 // then all that it does not exclude.
-void BestFirst::list_more() {
+void BestFirstSearch::list_more() {
     const Timed timed(query_.stats(), Stage::order);
     const bool know_limit = query_.nearest.limit() < kInfinity;
     const std::size_t most = know_limit ? corpus_.size() : std::max(kFirstList, 4 * listed_);
@@ -63,18 +63,18 @@ void BestFirst::list_more() {
     listed_ += cheap_.size();
 }
 
-double BestFirst::cheapest() const {
+double BestFirstSearch::cheapest() const {
     if (next_ < cheap_.size()) return cheap_[next_].bound;
     if (all_listed_) return kInfinity;
     return cheap_.empty() ? 0 : cheap_.back().bound; // at least
 }
 
-double BestFirst::least_refined() const {
+double BestFirstSearch::least_refined() const {
     return refined_.empty() ? kInfinity : refined_.top().bound;
 }
 
-void BestFirst::refine(Workspace& workspace, std::vector<Candidate>& some, double enough,
-                       base::Stop& stop) const {
+void BestFirstSearch::refine(Workspace& workspace, std::vector<Candidate>& some, double enough,
+                             base::Stop& stop) const {
     for (Candidate& candidate : some) {
         double bound = 0;
         if (costs_ != nullptr) {
@@ -90,18 +90,18 @@ void BestFirst::refine(Workspace& workspace, std::vector<Candidate>& some, doubl
     }
 }
 
-double BestFirst::solve(Workspace& workspace, std::size_t row, base::Stop& stop) const {
+double BestFirstSearch::solve(Workspace& workspace, std::size_t row, base::Stop& stop) const {
     const transport::Document document = workspace.reader.read(corpus_, row);
     return workspace.solver.distance(space_.table, space_.cost, query_.document, document, stop);
 }
 
-void BestFirst::work(unsigned threads, std::size_t bytes, base::Stop& stop) {
+void BestFirstSearch::work(unsigned threads, std::size_t bytes, base::Stop& stop) {
     WorkspaceLease workspace;
     if (costs_ != nullptr)
         workspace->refiner.start(corpus_, *costs_, space_.cost, query_.document, slack_,
                                  bytes / threads);
     std::vector<Candidate> some;
-    Nearest& nearest = query_.nearest;
+    NearestHits& nearest = query_.nearest;
     std::unique_lock lock(guard_);
     while (!failed_) {
         // A look at the stop may run Python: not while the others wait for the lock.
@@ -195,7 +195,7 @@ void BestFirst::work(unsigned threads, std::size_t bytes, base::Stop& stop) {
     }
 }
 
-void BestFirst::run(unsigned threads, std::size_t bytes, base::Stop& stop) {
+void BestFirstSearch::run(unsigned threads, std::size_t bytes, base::Stop& stop) {
     const auto most = static_cast<std::size_t>(findable_) / kWorthAThread + 1;
     threads = static_cast<unsigned>(std::min<std::size_t>(std::max(threads, 1U), most));
     if (query_.records())

@@ -1,4 +1,4 @@
-// Padding of rows of numbers.
+// Padding of rows of numbers to full registers.
 #pragma once
 
 #include "kernels/kernels.h"

@@ -1,4 +1,4 @@
-// Tokens whose topics are drawn one after another. Nothing here has a body: see textkin/kernels.h.
+// Tokens whose topics are drawn one after another. Nothing here has a body: see kernels/kernels.h.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace textkin::kernels {
 
-struct TopicTokens {
+struct GibbsTokens {
     // Of each token.
     const std::int32_t* documents;
     const std::int32_t* words;

@@ -1,8 +1,8 @@
-#include "search/relaxed.h"
+#include "search/relaxed_bounds.h"
 
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 
 #include <algorithm>
 #include <atomic>
@@ -274,8 +274,9 @@ class Batch {
             const float* costs = block.costs.data() + panel * live_.words.size() * kPanel;
             const std::size_t width = block.width(panel);
             for (std::size_t d = 0; d < some.size(); ++d) {
-                kernels::kernels().column_minima(costs, width, some.places.data() + some.starts[d],
-                                                 some.length(d), width, nearest);
+                kernels::kernels().bounds.column_minima(costs, width,
+                                                        some.places.data() + some.starts[d],
+                                                        some.length(d), width, nearest);
                 double* sums = some.sums.data() + d * queries;
                 for (const Use* use = first; use != last;) {
                     const std::int32_t q = use->query;
@@ -306,7 +307,7 @@ class Batch {
                 const std::size_t count = std::min(kernels::kLanes, queries_.size() - first);
                 for (std::size_t d = 0; d < some.size(); ++d) {
                     alignas(64) double sums[kernels::kLanes] = {};
-                    kernels::kernels().add_weighted_rows(
+                    kernels::kernels().centroids.add_weighted_rows(
                         minima, some.places.data() + some.starts[d],
                         some.masses.data() + some.starts[d], some.length(d), sums);
                     const double factor = 1.0 / some.totals[d];
@@ -366,8 +367,8 @@ bool mark_extreme(const transport::VectorTable& table, transport::Cost cost,
     std::iota(all.begin(), all.end(), 0);
     base::Buffer<float> least;
     least.grow(costs.stride);
-    kernels::kernels().column_minima(costs.values.data(), costs.stride, all.data(), costs.rows,
-                                     costs.stride, least.data());
+    kernels::kernels().bounds.column_minima(costs.values.data(), costs.stride, all.data(),
+                                            costs.rows, costs.stride, least.data());
     bool any = false;
     for (std::size_t j = 0; j < costs.columns; ++j) {
         if (least[j] > low) continue;

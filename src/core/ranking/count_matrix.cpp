@@ -1,4 +1,4 @@
-#include "ranking/counted_part.h"
+#include "ranking/count_matrix.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,7 +14,7 @@ constexpr std::size_t kTermsBetweenPolls = 1 << 8;
 
 std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
 
-void check_offsets(const CountedPart& part, base::Stop& stop) {
+void check_offsets(const CountMatrix& part, base::Stop& stop) {
     const auto& offsets = part.term_offsets;
     if (offsets.size() != part.terms.size() + 1 || offsets.front() != 0 ||
         offsets.back() != static_cast<std::int64_t>(part.posting_rows.size()) ||
@@ -35,7 +35,7 @@ void check_offsets(const CountedPart& part, base::Stop& stop) {
 
 } // namespace
 
-void CountedPart::check(base::Stop& stop) const {
+void CountMatrix::check(base::Stop& stop) const {
     if (checked_columns > 0 && checked_columns <= rows.n_columns) return;
     rows.check(stop);
     if (counts.size() != rows.columns.size())

@@ -28,6 +28,7 @@ template <class Number> struct Tree {
     std::int64_t pivot_limit, potential_limit;
     bool (*stopped)(void* stop);
     void* stop;
+    bool starts_centered; // whether the start compares costs less the means of rows and columns
     const float* const*
         prefetch; // `prefetch_count` times `prefetch_bytes` of memory that the caller needs next
     std::size_t prefetch_count, prefetch_bytes;

@@ -1,4 +1,4 @@
-// From cheap bounds of all documents to the exact nearest ones of a query.
+// Best-first search: from coarse bounds of all documents to the exact nearest documents of a query.
 #pragma once
 
 #include "search/lower_costs.h"
@@ -26,11 +26,11 @@ struct CheapBounds {
 // sharpens it if it was refined already and that is less work than the distance, computes the
 // distance if nothing else is left, until the least bound is too far. Several threads may do so
 // together; what they find never depends on who took what.
-class BestFirst {
+class BestFirstSearch {
   public:
     // `costs` may be nullptr: no table then, and a bound is refined by the costs of the pair.
-    BestFirst(const Space& space, const Corpus& corpus, const LowerCosts* costs, CheapBounds bounds,
-              double slack, Query& query);
+    BestFirstSearch(const Space& space, const Corpus& corpus, const LowerCosts* costs,
+                    CheapBounds bounds, double slack, Query& query);
 
     // What is made of the costs takes about `bytes` at most.
     void run(unsigned threads, std::size_t bytes, base::Stop& stop);

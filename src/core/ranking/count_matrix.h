@@ -1,4 +1,4 @@
-// Counted documents, as rows and as postings.
+// Word counts of documents, as rows and as postings of words.
 #pragma once
 
 #include "base/stop.h"
@@ -10,8 +10,8 @@
 
 namespace textkin::ranking {
 
-// Documents counted in rows, and their transpose. The caller owns the memory.
-struct CountedPart {
+// Rows of a document-term matrix in CSR form, and their transpose. The caller owns the memory.
+struct CountMatrix {
     store::SortedRows rows;
     std::span<const float> counts;
     std::span<const std::int32_t> terms; // words that occur, ascending

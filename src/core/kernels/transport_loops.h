@@ -7,6 +7,10 @@
 // and then includes this file inside the same namespace, so that every function here belongs to
 // that file alone and is compiled with its flags alone. No standard header with inline functions
 // or templates may be included from here or from there.
+//
+// Types of vectors that are stored with the alignment of their numbers (StoredFloats and others)
+// are declared by `typedef`: in a declaration with `using` Clang ignores the attribute `aligned`,
+// and would load such a vector with instructions that require the full alignment.
 
 static_assert(kLanes % kWidth == 0);
 
@@ -197,7 +201,7 @@ inline std::size_t nearest_row(const std::int32_t* values, std::size_t rows, std
     return place_of_least([=](std::size_t i) { return load(values + i); }, rows, least);
 }
 
-#include "kernels/simplex.h"
+#include "kernels/simplex_loops.h"
 
 // Small problems, which have few words to read and much to wait for: at most kRows rows and Blocks
 // times kLanes columns, everything in registers or stored in whole ones.

@@ -1,5 +1,5 @@
 // Steps in the training of word and document vectors, one after another. Nothing here has a body:
-// see textkin/kernels.h.
+// see kernels/kernels.h.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace textkin::kernels {
 // the sum over j of log sigmoid(u_j . h) where the label is 1, of log sigmoid(-u_j . h) elsewhere,
 // by `rate` times its slope. With `mean` each input moves as far as h should, which is n times its
 // own slope: so do the released programs of word2vec, and the rates in use are made for it.
-struct VectorSteps {
+struct EmbeddingSteps {
     std::size_t count;
     float* const* inputs;
     const std::uint32_t* input_ends; // of each step

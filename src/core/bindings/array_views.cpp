@@ -1,4 +1,4 @@
-#include "bindings/views.h"
+#include "bindings/array_views.h"
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-#include "topics/windows.h"
+#include "topics/grid_windows.h"
 
 #include "base/parallel.h"
 
@@ -19,7 +19,7 @@ std::size_t blocks(std::size_t count) { return (count + kWords - 1) / kWords; }
 // additions is the same all over the torus.
 class WindowSums {
   public:
-    explicit WindowSums(const Windows& windows)
+    explicit WindowSums(const GridWindows& windows)
         : windows_(windows), pitch_(windows.columns + windows.wide - 1),
           across_(windows.rows * pitch_), lines_(across_.size()),
           down_((windows.rows + windows.high - 1) * windows.columns) {}
@@ -75,7 +75,7 @@ class WindowSums {
         }
     }
 
-    Windows windows_;
+    GridWindows windows_;
     std::size_t pitch_;
     std::vector<double> across_;
     std::vector<double> lines_;
@@ -85,7 +85,7 @@ class WindowSums {
 // What cells and windows of one word are, from the counts of its cells.
 template <class Number> class WordInWindows {
   public:
-    explicit WordInWindows(const Windows& windows)
+    explicit WordInWindows(const GridWindows& windows)
         : cells(windows.size()), means(windows.size()), sums(windows), part_(1 / windows.cells()) {}
 
     void read(const Number* row, const double* scale) {
@@ -108,7 +108,7 @@ template <class Number> class WordInWindows {
 } // namespace
 
 template <class Number>
-void window_means(const Windows& windows, std::size_t n_words, std::size_t width,
+void window_means(const GridWindows& windows, std::size_t n_words, std::size_t width,
                   const Number* cells, const double* scale, Number* words, unsigned threads,
                   base::Stop& stop) {
     base::parallel_for(blocks(n_words), threads, stop, [&](std::size_t block) {
@@ -123,7 +123,7 @@ void window_means(const Windows& windows, std::size_t n_words, std::size_t width
 }
 
 template <class Number>
-void renew_cells(const Windows& windows, std::size_t n_words, std::size_t width, Number* cells,
+void renew_cells(const GridWindows& windows, std::size_t n_words, std::size_t width, Number* cells,
                  double* scale, const Number* counts, const CellPriors& priors, double* tokens,
                  unsigned threads, base::Stop& stop) {
     const std::size_t size = windows.size();
@@ -167,9 +167,9 @@ void renew_cells(const Windows& windows, std::size_t n_words, std::size_t width,
 }
 
 #define TEXTKIN_WINDOWS(Number)                                                                    \
-    template void window_means(const Windows&, std::size_t, std::size_t, const Number*,            \
+    template void window_means(const GridWindows&, std::size_t, std::size_t, const Number*,        \
                                const double*, Number*, unsigned, base::Stop&);                     \
-    template void renew_cells(const Windows&, std::size_t, std::size_t, Number*, double*,          \
+    template void renew_cells(const GridWindows&, std::size_t, std::size_t, Number*, double*,      \
                               const Number*, const CellPriors&, double*, unsigned, base::Stop&);
 TEXTKIN_WINDOWS(float)
 TEXTKIN_WINDOWS(double)

@@ -1,4 +1,4 @@
-#include "transport/rounded.h"
+#include "transport/real_cost_solver.h"
 
 namespace textkin::transport {
 
@@ -7,8 +7,8 @@ void round_rows(const CostMatrix& cost, std::size_t rows, std::size_t columns, i
                 std::int32_t* out) {
     if (exponent > 120 || exponent < -120)
         return round_rows<CostMatrix>(cost, rows, columns, exponent, out);
-    kernels::kernels().round_costs(cost.values.data(), rows * cost.stride,
-                                   static_cast<float>(std::ldexp(1.0, exponent)), out);
+    kernels::kernels().costs.round_costs(cost.values.data(), rows * cost.stride,
+                                         static_cast<float>(std::ldexp(1.0, exponent)), out);
 }
 
 } // namespace textkin::transport

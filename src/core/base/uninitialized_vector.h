@@ -1,4 +1,4 @@
-// Vectors whose new elements are not initialized, for memory that several threads fill.
+// Vectors whose new elements are not initialized, for memory that several threads fill later.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace textkin::base {
 
 // Large blocks use large pages, as in NumPy: with small pages, arrays of millions of numbers that
 // are filled out of order often wait longer for page tables than for the memory itself.
-template <class Number> struct LeavesUnset : std::allocator<Number> {
+template <class Number> struct UninitializedAllocator : std::allocator<Number> {
     template <class Other> struct rebind {
-        using other = LeavesUnset<Other>;
+        using other = UninitializedAllocator<Other>;
     };
 
     static constexpr std::size_t kLargePage = std::size_t{1} << 21;
@@ -49,6 +49,7 @@ template <class Number> struct LeavesUnset : std::allocator<Number> {
     }
 };
 
-template <class Number> using FilledLater = std::vector<Number, LeavesUnset<Number>>;
+template <class Number>
+using UninitializedVector = std::vector<Number, UninitializedAllocator<Number>>;
 
 } // namespace textkin::base

@@ -1,4 +1,4 @@
-// The tables that the files of this folder fill. Nothing here has a body: see textkin/kernels.h.
+// The tables that the files of this folder fill. Nothing here has a body: see kernels/kernels.h.
 #pragma once
 
 #include "kernels/kernels.h"

@@ -1,7 +1,7 @@
 // Windows of a torus, compared with sums cell by cell.
 #include "base/stop.h"
 #include "check.h"
-#include "topics/windows.h"
+#include "topics/grid_windows.h"
 
 #include <cstddef>
 #include <random>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWordCount = 300; // more than a block
 
-template <class Number> void check_windows(const topics::Windows& windows, double tolerance) {
+template <class Number> void check_windows(const topics::GridWindows& windows, double tolerance) {
     std::mt19937_64 random(windows.high * 31 + windows.wide);
     std::uniform_real_distribution<double> uniform(0.1, 1);
     const std::size_t size = windows.size();
@@ -72,10 +72,11 @@ template <class Number> void check_windows(const topics::Windows& windows, doubl
 }
 
 TEST(windows_of_a_torus) {
-    for (const topics::Windows& windows :
-         {topics::Windows{1, 1, 1, 1}, topics::Windows{3, 4, 1, 1}, topics::Windows{3, 4, 3, 4},
-          topics::Windows{5, 7, 2, 3}, topics::Windows{6, 5, 5, 4}, topics::Windows{1, 9, 1, 7},
-          topics::Windows{8, 1, 3, 1}}) {
+    for (const topics::GridWindows& windows :
+         {topics::GridWindows{1, 1, 1, 1}, topics::GridWindows{3, 4, 1, 1},
+          topics::GridWindows{3, 4, 3, 4}, topics::GridWindows{5, 7, 2, 3},
+          topics::GridWindows{6, 5, 5, 4}, topics::GridWindows{1, 9, 1, 7},
+          topics::GridWindows{8, 1, 3, 1}}) {
         check_windows<float>(windows, 1e-6);
         check_windows<double>(windows, 1e-14);
     }

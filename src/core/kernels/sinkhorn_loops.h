@@ -9,8 +9,9 @@ constexpr float kLeastTotal = 1e-30F;           // what is divided by
 
 using IntLanes = std::int32_t __attribute__((vector_size(sizeof(Floats))));
 using ShortLanes = std::int16_t __attribute__((vector_size(sizeof(Floats) / 2)));
-using StoredShortLanes =
-    std::int16_t __attribute__((vector_size(sizeof(Floats) / 2), aligned(2), may_alias));
+typedef std::int16_t StoredShortLanes
+    __attribute__((vector_size(sizeof(Floats) / 2), aligned(2), may_alias));
+static_assert(alignof(StoredShortLanes) == 2);
 
 // 2^x for x from kLeastPower to 0, to four digits.
 [[gnu::always_inline]] inline Floats power_of_two(Floats x) {

@@ -12,7 +12,7 @@
 
 namespace textkin::topics {
 
-struct Windows {
+struct GridWindows {
     std::size_t rows;
     std::size_t columns;
     std::size_t high; // of a window: at least 1, at most `rows`
@@ -26,7 +26,7 @@ struct Windows {
 
 // The topic of each window: the mean of cells * scale; the padding stays as it is.
 template <class Number>
-void window_means(const Windows& windows, std::size_t n_words, std::size_t width,
+void window_means(const GridWindows& windows, std::size_t n_words, std::size_t width,
                   const Number* cells, const double* scale, Number* words, unsigned threads,
                   base::Stop& stop);
 
@@ -40,7 +40,7 @@ struct CellPriors {
 // cell's part of the mean. Changes `cells` and `scale`, and writes the sum of the expected counts
 // of each cell, excluding the priors, to `tokens`. A word that is in no cell is skipped.
 template <class Number>
-void renew_cells(const Windows& windows, std::size_t n_words, std::size_t width, Number* cells,
+void renew_cells(const GridWindows& windows, std::size_t n_words, std::size_t width, Number* cells,
                  double* scale, const Number* counts, const CellPriors& priors, double* tokens,
                  unsigned threads, base::Stop& stop);
 

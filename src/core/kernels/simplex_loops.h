@@ -2,8 +2,9 @@
 //
 // A file that includes this one defines before, in the same unnamed namespace, for its Number
 //   nearest_column, row_minima, find_reduced, add_where
-// as loops.h does for int32 and simplex.cpp for int64. The same rules hold as for loops.h: nothing
-// of the standard library that has a body may be used. See ../simplex.h for the method.
+// as transport_loops.h does for int32 and simplex.cpp for int64. The rules are those of
+// transport_loops.h: nothing of the standard library that has a body may be used. See
+// transport/simplex.h for the method.
 
 constexpr std::size_t kRowsPriced = 32; // rows that make a list of candidates
 constexpr int kShareOfBest = 4;         // a candidate promises at least a fourth of the best
@@ -12,7 +13,9 @@ constexpr std::size_t kArcsBetweenPolls = 64;    // arcs of the start between tw
 constexpr std::int64_t kEndless = INT64_MAX;
 
 // The arcs whose row and column are both open, for the start. A row's nearest column is looked for
-// again only when the row is the best: the nearest open one can only be farther.
+// again only when the row is the best: the nearest open one can only be farther. With
+// `starts_centered`, costs count less the means of their row and of their column, which are kept in
+// the potentials of the nodes until the tree has some; otherwise these are 0.
 template <class Number> struct OpenArcs {
     // Above every cost, and far enough from the largest number.
     static constexpr Number kClosed = Number{1} << (8 * sizeof(Number) - 2);
@@ -21,8 +24,11 @@ template <class Number> struct OpenArcs {
     Tree<Number>& t;
 
     explicit OpenArcs(Tree<Number>& tree) : t(tree) {
-        for (std::size_t j = 0; j < t.width; ++j) t.closed[j] = 0;
+        for (std::size_t x = 0; x < t.nodes; ++x) t.potential[x] = 0;
+        if (t.starts_centered) find_means();
+        for (std::size_t j = 0; j < t.width; ++j) t.closed[j] = t.potential[t.first_column + j];
         row_minima(t.cost, t.stride, t.rows, t.closed, t.width, t.nearest);
+        for (std::size_t i = 0; i < t.rows; ++i) t.nearest[i] -= t.potential[i];
         for (std::size_t i = t.rows; i < t.first_column; ++i) t.nearest[i] = kLargest;
     }
     void find_cheapest(std::size_t& i, std::size_t& j) {
@@ -31,12 +37,32 @@ template <class Number> struct OpenArcs {
         do {
             i = nearest_row(t.nearest, t.first_column, least);
             j = nearest_column(t.cost + i * t.stride, t.closed, t.width, found);
+            found -= t.potential[i];
             t.nearest[i] = found;
         } while (found != least);
     }
     void close(std::size_t i, std::size_t j, bool row) {
         t.nearest[i] = row ? kLargest : t.nearest[i];
-        t.closed[j] = row ? 0 : -kClosed;
+        t.closed[j] = t.potential[t.first_column + j] - (row ? 0 : kClosed);
+    }
+
+  private:
+    // The means of rows and columns, rounded. The flows are not used yet, and hold the sums.
+    void find_means() {
+        std::int64_t* sums = t.flow + t.first_column;
+        for (std::size_t j = 0; j < t.columns; ++j) sums[j] = 0;
+        for (std::size_t i = 0; i < t.rows; ++i) {
+            const Number* row = t.cost + i * t.stride;
+            std::int64_t sum = 0;
+            for (std::size_t j = 0; j < t.columns; ++j) {
+                sum += row[j];
+                sums[j] += row[j];
+            }
+            t.potential[i] = static_cast<Number>(sum / static_cast<std::int64_t>(t.columns));
+        }
+        for (std::size_t j = 0; j < t.columns; ++j)
+            t.potential[t.first_column + j] =
+                static_cast<Number>(sums[j] / static_cast<std::int64_t>(t.rows));
     }
 };
 
@@ -115,7 +141,7 @@ template <class Number, std::size_t Words> struct SimplexLoops {
 
     // From the last arc outward, an arc of the initial tree never costs more than the arcs before
     // it on its path. The potentials are alternating sums of such costs, so they never exceed the
-    // largest cost.
+    // largest cost. Of centered costs, which may be negative, this holds for four times as much.
     [[nodiscard]] bool find_potentials() {
         for (std::size_t k = t.rows; k < t.first_column; ++k) t.potential[k] = 0;
         for (std::size_t k = t.first_column + t.columns; k < t.nodes; ++k) t.potential[k] = 0;

@@ -1,7 +1,7 @@
-// A transport problem whose costs are real numbers, solved in whole ones.
+// Solver of transport problems whose costs are real numbers, which it rounds to integers.
 #pragma once
 
-#include "kernels/lanes.h"
+#include "kernels/padding.h"
 #include "transport/costs.h"
 #include "transport/memory.h"
 #include "transport/transport.h"
@@ -15,9 +15,9 @@ namespace textkin::transport {
 // Of a plan, relative: how much more than the best plan it may cost.
 inline constexpr double kProvenError = 5e-7;
 
-// Rounds the costs to narrow integers first. If the plan then costs so little compared with the
-// largest cost that this rounding could matter, it solves again with wide integers.
-class RoundedSolver {
+// Rounds the costs to 32-bit integers first. If the plan then costs so little compared with the
+// largest cost that this rounding could matter, it solves again with 64-bit integers.
+class RealCostSolver {
   public:
     // cost(i, j) >= 0, none above `largest`. Returns the cost of the plan, with masses as given.
     template <class CostOf>
@@ -81,8 +81,8 @@ void round_rows(const CostMatrix& cost, std::size_t rows, std::size_t columns, i
                 std::int32_t* out);
 
 template <class CostOf>
-void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size_t columns,
-                                 double largest) {
+void RealCostSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size_t columns,
+                                  double largest) {
     int exponent = 0;
     std::frexp(largest, &exponent); // largest < 2^exponent
     exponent = std::countr_zero(static_cast<std::uint32_t>(kLargestNarrowCost)) - exponent;
@@ -97,8 +97,8 @@ void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size
 }
 
 template <class CostOf>
-void RoundedSolver::round_wide(const CostOf& cost, std::size_t rows, std::size_t columns,
-                               double largest) {
+void RealCostSolver::round_wide(const CostOf& cost, std::size_t rows, std::size_t columns,
+                                double largest) {
     const std::int64_t to = largest_wide_cost(rows + columns);
     const double scale = largest > 0 ? static_cast<double>(to) / largest : 0;
     unit_ = largest / static_cast<double>(to);
@@ -116,9 +116,9 @@ void RoundedSolver::round_wide(const CostOf& cost, std::size_t rows, std::size_t
 }
 
 template <class CostOf>
-double RoundedSolver::gap(std::span<const std::int64_t> supply,
-                          std::span<const std::int64_t> demand, const CostOf& cost,
-                          const Solution& solution, double plan_cost) const {
+double RealCostSolver::gap(std::span<const std::int64_t> supply,
+                           std::span<const std::int64_t> demand, const CostOf& cost,
+                           const Solution& solution, double plan_cost) const {
     double proven = 0;
     for (std::size_t j = 0; j < demand.size(); ++j)
         proven += static_cast<double>(demand[j]) * column_potential(solution, j);
@@ -132,10 +132,10 @@ double RoundedSolver::gap(std::span<const std::int64_t> supply,
 }
 
 template <class CostOf>
-double RoundedSolver::solve_capped(std::span<const std::int64_t> supply,
-                                   std::span<const std::int64_t> demand, const CostOf& cost,
-                                   double largest, Solution& solution, base::Stop& stop,
-                                   const TransportLimits& limits) {
+double RealCostSolver::solve_capped(std::span<const std::int64_t> supply,
+                                    std::span<const std::int64_t> demand, const CostOf& cost,
+                                    double largest, Solution& solution, base::Stop& stop,
+                                    const TransportLimits& limits) {
     double sum = solve(supply, demand, cost, largest, solution, stop, limits);
     double cap = largest;
     std::int64_t pivots = 0;
@@ -159,10 +159,10 @@ double RoundedSolver::solve_capped(std::span<const std::int64_t> supply,
 }
 
 template <class CostOf>
-double RoundedSolver::solve(std::span<const std::int64_t> supply,
-                            std::span<const std::int64_t> demand, const CostOf& cost,
-                            double largest, Solution& solution, base::Stop& stop,
-                            const TransportLimits& limits, const Prefetch& prefetch) {
+double RealCostSolver::solve(std::span<const std::int64_t> supply,
+                             std::span<const std::int64_t> demand, const CostOf& cost,
+                             double largest, Solution& solution, base::Stop& stop,
+                             const TransportLimits& limits, const Prefetch& prefetch) {
     const std::size_t rows = supply.size();
     const std::size_t columns = demand.size();
     const auto plan_cost = [&] {
