@@ -254,12 +254,17 @@ NEWER_TABLES = (
 )
 
 
+def convert_to_format_1(path: Path) -> None:
+    for table in NEWER_TABLES:
+        change(path, f"DROP TABLE {table}")
+    change(path, "ALTER TABLE documents DROP COLUMN field_lengths")
+    change(path, "PRAGMA user_version = 1")
+
+
 def test_index_of_format_1_is_upgraded(filled: Index) -> None:
     ids = filled.ids
     filled.close()
-    for table in NEWER_TABLES:
-        change(filled.path, f"DROP TABLE {table}")
-    change(filled.path, "PRAGMA user_version = 1")
+    convert_to_format_1(filled.path)
     with Index.open(filled.path) as index:
         assert (index.ids, index.info().format) == (ids, 3)
         index.verify()
@@ -272,9 +277,7 @@ def test_read_only_index_of_format_1(
     filled: Index, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     filled.close()
-    for table in NEWER_TABLES:
-        change(filled.path, f"DROP TABLE {table}")
-    change(filled.path, "PRAGMA user_version = 1")
+    convert_to_format_1(filled.path)
 
     def refused(*_arguments: object) -> None:
         raise OSError(number, os.strerror(number), "writer.lock")

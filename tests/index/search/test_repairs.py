@@ -82,12 +82,12 @@ class TestWords:
 
 class TestFilters:
     def test_number_compared_with_strings_is_reported(self, index):
-        index.add([{"id": "1", "text": "cat", "year": "2015"}])
-        hits = index.search("cat", where="year >= 2015")
+        index.add([{"id": "1", "text": "cat", "date": "2015-06-01"}])
+        hits = index.search("cat", where="date >= 2015")
         assert list(hits) == []
-        assert hits.notes[0].endswith("as in year >= '2015'.")
-        assert index.search("cat", where="year >= '2015'").ids == ["1"]
-        assert index.search("cat", where="year >= '2015'").notes == ()
+        assert hits.notes[0].endswith("as in date >= '2015'.")
+        assert index.search("cat", where="date >= '2015'").ids == ["1"]
+        assert index.search("cat", where="date >= '2015'").notes == ()
 
     def test_string_compared_with_numbers_is_reported(self, index):
         index.add([{"id": "1", "text": "cat", "year": 2015}])
