@@ -362,3 +362,18 @@ def test_blocks_of_rows():
         assert all(blocks)
         if whole:
             assert all((p.first, p.end) == (0, sizes[p.segment]) for b in blocks for p in b)
+
+
+def test_long_documents_are_compared_on_workers(tmp_path, client):
+    """The memory of a worker limits its tables, and not the exact problems."""
+    words = WordVectors.builtin().words[1000:4000]
+    with Index.create(tmp_path / "long.kin", language=None) as index:
+        index.add([" ".join(words[1::2])])
+        query = " ".join(words[::2])  # one problem takes more than 40 MB
+        expected = index.search(query, ranking="wmd")
+        assert len(expected) == 1
+        found = index.search(query, ranking=ClusterRanking("wmd", client, memory="16MB"))
+        assert_same(found, expected)
+        limited = ClusterRanking(TransportRanking(memory="34MB"), client)
+        with pytest.raises(MemoryError, match=r"the limit is 34\.0 MiB"):
+            index.search(query, ranking=limited)

@@ -73,7 +73,8 @@ class Corpus:
             "mask": None,
             "without": None,
             "from_row": None,
-            "memory": 1 << 24,
+            "table_memory": 1 << 24,
+            "memory": 0,
             "threads": 1,
             "record": True,
             "progress": None,
@@ -117,7 +118,7 @@ def test_rankings_are_sorted_bounds(cost, corpus, k, blocks):
     for algorithm in RANKINGS:
         values = bound(inside.mover, algorithm, queries, bags)
         found = inside.search(queries, algorithm, k)
-        threaded = inside.search(queries, algorithm, k, threads=3, memory=1000)
+        threaded = inside.search(queries, algorithm, k, threads=3, table_memory=1000)
         assert found.same(threaded), algorithm
         for q, row in enumerate(values):
             order = [i for i in np.argsort(row, kind="stable") if np.isfinite(row[i])]
@@ -140,7 +141,7 @@ def test_prefetch_equals_brute_force(cost, instruction_set):
         exact = inside.search(queries, "brute", k)
         found = inside.search(queries, "prefetch", k)
         assert found.same(exact)
-        for options in ({"threads": 2}, {"threads": 4, "memory": 1}, {"m": len(bags)}):
+        for options in ({"threads": 2}, {"threads": 4, "table_memory": 1}, {"m": len(bags)}):
             again = inside.search(queries, "prefetch", k, **options)
             assert again.same(exact), options
             assert np.array_equal(again.verdicts, found.verdicts)

@@ -55,6 +55,7 @@ def hits_of(
         without,
         from_row,
         memory,
+        0,
         threads,
         True,
         None,

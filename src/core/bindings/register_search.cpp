@@ -182,8 +182,8 @@ nb::tuple search(const BoundSearcher& self, const transport::Documents& queries,
                  const std::variant<double, Array1<double>>& radius, const std::string& algorithm,
                  const std::optional<std::size_t>& m, const std::optional<Mask>& mask,
                  const std::optional<Array1<std::int64_t>>& without,
-                 const std::optional<Array1<std::int64_t>>& from, std::uint64_t memory,
-                 unsigned threads, bool record, const nb::object& progress) {
+                 const std::optional<Array1<std::int64_t>>& from, std::uint64_t tables,
+                 std::uint64_t memory, unsigned threads, bool record, const nb::object& progress) {
     const std::size_t documents = self.corpus().size();
     std::size_t beyond = self.table().shape(0);
     if (points) {
@@ -205,7 +205,7 @@ nb::tuple search(const BoundSearcher& self, const transport::Documents& queries,
     options.mask = checked(mask, documents, "mask");
     options.without = checked(without, queries.size(), "without");
     options.from = checked(from, queries.size(), "from");
-    options.memory = table_memory(memory);
+    options.memory = table_memory(tables);
     options.threads = threads;
     search::SearchResult found;
     const auto work = [&](base::Stop& stop) {
@@ -279,21 +279,22 @@ void register_search(nb::module_& module) {
             "memory"_a, "Do what the first search with this `memory` would have to do first.")
         .def("search", &search, "queries"_a, "points"_a.noconvert().none(), "k"_a.none(),
              "radius"_a, "algorithm"_a, "m"_a.none(), "mask"_a.noconvert().none(),
-             "without"_a.noconvert().none(), "from_row"_a.noconvert().none(), "memory"_a,
-             "threads"_a, "record"_a, "progress"_a.none(),
+             "without"_a.noconvert().none(), "from_row"_a.noconvert().none(), "table_memory"_a,
+             "memory"_a, "threads"_a, "record"_a, "progress"_a.none(),
              nb::sig("def search(self, queries: Documents, points: NDArray[numpy.float32] | None, "
                      "k: int | None, radius: float | NDArray[numpy.float64], algorithm: str, m: "
                      "int | None, "
                      "mask: NDArray[numpy.uint8] | None, without: NDArray[numpy.int64] | None, "
-                     "from_row: NDArray[numpy.int64] | None, memory: int, threads: int, "
-                     "record: bool, progress: object | None) -> tuple[NDArray[numpy.int64], "
+                     "from_row: NDArray[numpy.int64] | None, table_memory: int, memory: int, "
+                     "threads: int, record: bool, progress: object | None) -> "
+                     "tuple[NDArray[numpy.int64], "
                      "NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64], "
                      "NDArray[numpy.float64], NDArray[numpy.uint8], NDArray[numpy.float64]]"),
              "The nearest documents of each query: starts, rows and distances of the hits, counts "
              "by verdict (and refined), seconds by stage, and recorded verdicts and values. "
-             "`memory` limits the bytes of the tables of the search, and those of the transport "
-             "problems that the threads solve at the same time, each; 0: TABLE_MEMORY, and half of "
-             "the memory of the machine or of the cgroup.");
+             "`table_memory` limits the bytes of the tables of the search (0: TABLE_MEMORY), and "
+             "`memory` those of the transport problems that the threads solve at the same time (0: "
+             "half of the memory of the machine or of the cgroup).");
     searcher.def(
         "solve", &solve, "queries"_a, "numbers"_a.noconvert(), "starts"_a.noconvert(),
         "rows"_a.noconvert(), "bounds"_a.noconvert(), "k"_a.none(), "limits"_a.noconvert(),

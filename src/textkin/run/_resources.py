@@ -64,13 +64,15 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _MAX_BYTES = 2**62  # the core adds sizes in 64-bit integers
 
 
-def memory_in_bytes(memory: str | int) -> int:
+def memory_in_bytes(memory: str | int, name: str = "memory") -> int:
     """Convert a size such as "512MB" to bytes; KB, MB, GB, and TB are powers of 1024.
 
     Parameters
     ----------
     memory : str or int
         A number with a unit, or a number of bytes; at most 2**62 bytes.
+    name : str, default="memory"
+        Name of the parameter, for errors.
 
     Returns
     -------
@@ -83,22 +85,20 @@ def memory_in_bytes(memory: str | int) -> int:
     (536870912, 1610612736, 4096)
     """
     if not isinstance(memory, str):
-        integer(1, _MAX_BYTES).check("memory", memory)
+        integer(1, _MAX_BYTES).check(name, memory)
         return int(memory)
     written = _SIZE.fullmatch(memory)
     size = float(written[1]) * 1024 ** _POWERS[written[2].lower()] if written else 0.0
     if size < 1:
         raise ParameterError(
-            "memory", "a size such as '512MB' or '2GB', or a number of bytes", repr(memory)
+            name, "a size such as '512MB' or '2GB', or a number of bytes", repr(memory)
         )
     if size > _MAX_BYTES:  # also catches infinity, from too many digits
-        raise ParameterError(
-            "memory", f"at most {_MAX_BYTES} bytes (2**62, '4194304TB')", repr(memory)
-        )
+        raise ParameterError(name, f"at most {_MAX_BYTES} bytes (2**62, '4194304TB')", repr(memory))
     return int(size)
 
 
-def memory_limit(memory: str | int | None) -> int | None:
+def memory_limit(memory: str | int | None, name: str = "memory") -> int | None:
     """Return an optional size in bytes, as `memory_in_bytes` does, or None for None.
 
     Examples
@@ -106,7 +106,7 @@ def memory_limit(memory: str | int | None) -> int | None:
     >>> memory_limit("2GB"), memory_limit(None)
     (2147483648, None)
     """
-    return None if memory is None else memory_in_bytes(memory)
+    return None if memory is None else memory_in_bytes(memory, name)
 
 
 def format_size(size: float) -> str:

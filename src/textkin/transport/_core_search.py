@@ -92,6 +92,8 @@ class SearchOptions:
         Device that computes bounds. If None, the core computes them.
     device_memory : int or None, default=None
         Memory of the device for documents, in bytes. If None, 60 % of the free memory.
+    table_limit : int or None, default=None
+        Memory limit of the tables, in bytes. If None, `memory`.
     """
 
     k: int | None = None
@@ -104,6 +106,7 @@ class SearchOptions:
     threads: int = 1
     device: str | None = None
     device_memory: int | None = None
+    table_limit: int | None = None
 
     @classmethod
     def of_parameters(
@@ -169,7 +172,8 @@ class SearchOptions:
     @property
     def table_memory(self) -> int:
         """Memory limit of the tables of a search, in bytes."""
-        return _core.TABLE_MEMORY if self.memory is None else self.memory
+        limit = self.memory if self.table_limit is None else self.table_limit
+        return _core.TABLE_MEMORY if limit is None else limit
 
     @property
     def radius(self) -> float:
@@ -320,6 +324,7 @@ class CoreSearch:
             mask,
             without,
             from_row,
+            options.table_memory,
             options.memory or 0,
             options.threads,
             record,

@@ -70,9 +70,8 @@ class ClusterRanking(Ranking):
     n_jobs : int, default=None
         Number of threads or processes if `executor` is not a cluster.
     memory : str or int, default="512MB"
-        Memory limit per worker, as for `WordMover`: for the tables of searches, and for the exact
-        transport problems that a worker solves at the same time. A distance that can take more
-        raises MemoryError; other results do not depend on the limit.
+        Memory limit per worker for the tables of searches. Results do not depend on it. The limit
+        of exact transport problems is the one of `ranking`: `TransportRanking(memory=)`.
 
     Notes
     -----

@@ -14,7 +14,7 @@ from textkin.exceptions import ParameterError
 from textkin.index.distributed._cluster_ranking import ClusterRanking
 from textkin.index.distributed._near_pairs import NearPairs
 from textkin.index.distributed._part_files import Parts, PartsWriter
-from textkin.index.distributed._snapshot_description import on_worker
+from textkin.index.distributed._snapshot_description import without_limits
 from textkin.index.search import (
     CombinedRanking,
     Filter,
@@ -174,7 +174,7 @@ def _described(ranking: Ranking) -> str:
         return f"<class '{_HYBRIDS}.{type(ranking).__name__}'>({parts}, {rest})"
     if not isinstance(ranking, TransportRanking):
         return repr(ranking)
-    shown = repr(on_worker(ranking, 1 << 29)).replace(", word_weights=", ", masses=")
+    shown = repr(without_limits(ranking)).replace(", word_weights=", ", masses=")
     return f"{shown}, masses {weights_key(ranking.word_weights)}"
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "on_worker",
     "part_of",
     "split_rows",
+    "without_limits",
 ]
 
 _OF_ROWS = ("positions", "lengths")  # arrays of a segment with one number per row
@@ -168,10 +169,15 @@ def part_of(segment: Segment, live: BoolArray, piece: RowRange) -> Part:
 
 
 def on_worker(ranking: Ranking, memory: int) -> Ranking:
-    """Return a ranking for a worker: one thread, and the worker's share of the memory."""
+    """Return a ranking for a worker: one thread, and tables in its share of the memory."""
     if not isinstance(ranking, TransportRanking):
         return ranking
-    return _changed(ranking, memory=memory, n_jobs=None)
+    return _changed(ranking, table_memory=memory, n_jobs=None)
+
+
+def without_limits(ranking: TransportRanking) -> TransportRanking:
+    """Return a ranking with the limits that manifests of joins name, which change no result."""
+    return _changed(ranking, memory=1 << 29, table_memory=None, n_jobs=None)
 
 
 def describe_snapshot(
@@ -243,7 +249,7 @@ def _with_statistics(ranking: Ranking, state: IndexState) -> Ranking:
 
 
 def _changed(ranking: TransportRanking, **changes: Any) -> TransportRanking:  # noqa: ANN401
-    names = ("word_weights", "cost", "unit", "stop_words", "memory", "n_jobs")
+    names = ("word_weights", "cost", "unit", "stop_words", "memory", "table_memory", "n_jobs")
     return TransportRanking(
         ranking.metric, **{name: getattr(ranking, name) for name in names} | changes
     )

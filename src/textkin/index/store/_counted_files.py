@@ -16,7 +16,7 @@ from textkin import _core
 from textkin._base import Int64Array, abbreviate
 from textkin.index.store._schema import Content, content_of
 from textkin.index.store._settings import AnalyzerSettings
-from textkin.index.store._text_fields import TextFields, count_words
+from textkin.index.store._text_fields import TextFields, count_weighted_words
 from textkin.reading import (
     Documents,
     Entry,
@@ -163,7 +163,11 @@ class CountFiles:
                     break
                 return RejectedDocument(len(contents), id, str(error))
         reader = self.analyzer.reader(_core.WordTable())
-        counts, lengths = count_words(reader, contents, self.text_fields, 1)
+        if self.text_fields is None:
+            texts = [content.text for content in contents]
+            counts, lengths = reader.read(texts).count(1).packed()
+        else:
+            counts, lengths = count_weighted_words(reader, contents, self.text_fields)
         assert documents.skipped is not None
         return CountedFiles(
             tuple([one[at] for one in contents] for at in range(len(Content._fields))),

@@ -49,7 +49,7 @@ from textkin.index.store._term_map import (
     read_term_map,
     term_names,
 )
-from textkin.index.store._text_fields import load_text_fields
+from textkin.index.store._text_fields import TextFields, load_text_fields
 from textkin.index.store._vector_store import (
     KnownRows,
     MappedFiles,
@@ -112,7 +112,6 @@ class Snapshot:
         self.folder = folder
         self.state = catalog.state()
         self.models = models
-        self.text_fields = load_text_fields(catalog)
         self.segments = segments
         self.vector_files = vector_files
         self._catalog = catalog
@@ -154,6 +153,12 @@ class Snapshot:
         with self.catalog() as catalog:
             rows = catalog.execute("SELECT id FROM documents ORDER BY position").fetchall()
         return [id for (id,) in rows]
+
+    @cached_property
+    def text_fields(self) -> TextFields | None:
+        """Text fields of the index, or None if its documents have a single text."""
+        with self.catalog() as catalog:
+            return load_text_fields(catalog)
 
     @cached_property
     def parts(self) -> list[Part]:

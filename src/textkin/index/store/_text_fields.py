@@ -28,7 +28,7 @@ __all__ = [
     "SETTING",
     "TextFields",
     "TextWeights",
-    "count_words",
+    "count_weighted_words",
     "load_text_fields",
     "pack_counts",
     "text_fields_of",
@@ -167,8 +167,8 @@ def load_text_fields(catalog: Catalog) -> TextFields | None:
         ) from error
 
 
-def count_words(
-    reader: TermReader, contents: "Sequence[Content]", fields: TextFields | None, n_threads: int
+def count_weighted_words(
+    reader: TermReader, contents: "Sequence[Content]", fields: TextFields
 ) -> tuple[list[bytes], Int64Array]:
     """Count the words of documents, multiplied by the weights of their fields.
 
@@ -179,8 +179,6 @@ def count_words(
     lengths : ndarray of int64
         Sum of the counts of each document.
     """
-    if fields is None:
-        return reader.read([content.text for content in contents]).count(n_threads).packed()
     texts = [
         text
         for content in contents

@@ -43,7 +43,7 @@ from textkin.index.store._model_records import (
 from textkin.index.store._schema import Content, is_text, open_catalog
 from textkin.index.store._settings import AnalyzerSettings
 from textkin.index.store._term_map import extend_terms
-from textkin.index.store._text_fields import TextFields, count_words
+from textkin.index.store._text_fields import TextFields, count_weighted_words
 from textkin.index.store._vector_files import remove_strays
 from textkin.index.store._vector_store import (
     add_missing,
@@ -157,7 +157,11 @@ class Writer:
     ) -> None:
         """Insert documents with new IDs into the catalog, within a transaction."""
         terms = self._terms(n_threads)
-        packed, lengths = count_words(terms, contents, self._text_fields, n_threads)
+        if self._text_fields is None:
+            texts = [content.text for content in contents]
+            packed, lengths = terms.read(texts).count(n_threads).packed()
+        else:
+            packed, lengths = count_weighted_words(terms, contents, self._text_fields)
         digests = [content.digest() for content in contents]
         self._insert(contents, digests, packed, lengths, vectors or {})
 

@@ -91,6 +91,8 @@ class TransportRanking(Ranking):
         Words that this ranking ignores, even if the index has them for other rankings.
     memory : str, int or None, default=None
         Memory limit, as for `WordMover`.
+    table_memory : str, int or None, default=None
+        Memory limit of the tables of a search. If None, `memory`.
     n_jobs : int or None, default=None
         Number of threads per search; None means 1, and -1 means all cores. It does not change
         results.
@@ -140,6 +142,7 @@ class TransportRanking(Ranking):
         unit: bool = False,
         stop_words: StopWords = "smart",
         memory: str | int | None = None,
+        table_memory: str | int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         one_of(*TRANSPORT_METRICS).check("metric", metric)
@@ -147,6 +150,7 @@ class TransportRanking(Ranking):
             WordMover(word_weights=word_weights, cost=cost, unit=unit, stop_words=stop_words)
         )
         memory_limit(memory)
+        memory_limit(table_memory, "table_memory")
         effective_jobs(n_jobs)
         self.metric: TransportMetric = metric
         self.word_weights: TransportWeights = word_weights
@@ -157,9 +161,10 @@ class TransportRanking(Ranking):
         self.unit = bool(unit)
         self.stop_words = stop_words_setting(stop_words)
         self.memory = memory
+        self.table_memory = table_memory
         self.n_jobs = n_jobs
         self._space_key = (weights_key(self.word_weights), cost, self.unit, self.stop_words)
-        self._key = (TransportRanking, metric, *self._space_key, memory, n_jobs)
+        self._key = (TransportRanking, metric, *self._space_key, memory, table_memory, n_jobs)
 
     @classmethod
     def of(cls, mover: WordMover) -> "TransportRanking":
@@ -223,6 +228,7 @@ class TransportRanking(Ranking):
             "unit": self.unit,
             "stop_words": list(stop_words) if isinstance(stop_words, tuple) else stop_words,
             "memory": self.memory,
+            **({} if self.table_memory is None else {"table_memory": self.table_memory}),
             "n_jobs": self.n_jobs,
         }
 
@@ -241,6 +247,7 @@ class TransportRanking(Ranking):
                 ("unit", self.unit, False),
                 ("stop_words", self.stop_words, stop_words_setting("smart")),
                 ("memory", self.memory, None),
+                ("table_memory", self.table_memory, None),
                 ("n_jobs", self.n_jobs, None),
             )
             if not (isinstance(value, type(usual)) and value == usual)
@@ -283,9 +290,11 @@ class TransportScorer(Scorer[TransportQuery]):
         self._ranking = ranking
         self._stored = ranking.documents_of(state)
         self._memory = memory_limit(ranking.memory)
+        self._table_memory = memory_limit(ranking.table_memory)
         self._threads = effective_jobs(ranking.n_jobs)
         if ranking.metric == "wmd":
-            self._stored.engine.prepare(self._memory)
+            limits = SearchOptions(memory=self._memory, table_limit=self._table_memory)
+            self._stored.engine.prepare(limits.table_memory)
 
     # ------------------------------------------------------------------ queries
 
@@ -359,6 +368,7 @@ class TransportScorer(Scorer[TransportQuery]):
                 metric=self._ranking.metric,
                 mask=None if rows is None else np.ascontiguousarray(rows).view(np.uint8),
                 memory=self._memory,
+                table_limit=self._table_memory,
                 threads=self._threads,
             ),
             progress=stop_check(),
@@ -395,6 +405,7 @@ class TransportScorer(Scorer[TransportQuery]):
             radii=radius,
             metric=self._ranking.metric,
             memory=self._memory,
+            table_limit=self._table_memory,
             threads=self._threads,
         )
         found = self._stored.engine.batches(
