@@ -107,6 +107,20 @@ def test_skipped_records_are_reported(run, here, capsys):
     assert told.endswith("; and 2 more")
 
 
+@pytest.mark.parametrize("folder", [False, True])
+def test_failed_add_leaves_no_index(run, here, capsys, folder):
+    (here / "posts.csv").write_text("id,title,body,date\n1,Cats,They purr,2020\n")
+    if folder:
+        (here / "p.kin").mkdir()
+    run("add", "p.kin", "docs", "posts.csv", code=2)
+    said = capsys.readouterr()  # of nothing: `run` has read the output
+    assert said.err == ""
+    assert (here / "p.kin").exists() == folder
+    run("add", "p.kin", "docs")
+    run("add", "p.kin", "posts.csv", code=2)
+    assert len(ids()) == 2
+
+
 def test_unreadable_file_among_several_can_be_skipped(run, here, capsys):
     (here / "bad.txt").write_bytes(b"\xff\xfe\x00")
     arguments = ["index", "add", "p.kin", "bad.txt", "docs", "--skip-errors"]
@@ -332,7 +346,7 @@ def test_info(run):
     told = run("info", "p.kin")
     assert "documents 2\nwords     6 in total, 5 distinct\n" in told
     assert "texts     lower case, stop words: none, language: en (rankings by words use " in told
-    assert "stems without search:1)\nvectors   built-in\n" in told
+    assert "use stems, without the words of the stop list 'search:1')\nvectors   built-in\n" in told
     found = json.loads(run("info", "p.kin", "--json"))
     assert (found["documents"], found["recent"], found["segments"]) == (2, 2, 0)
 

@@ -2,6 +2,7 @@
 
 import json as json_module
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -217,6 +218,7 @@ def add(
         from textkin.index import Index
     with reword_errors(), stream_bar("Adding", "documents") as (read, made):
         there = index.is_symlink() or (index.exists() and not _is_empty_folder(index))
+        was_folder = index.is_dir()
         opened = Index.open(index, timeout=timeout) if there else None
         own = None if opened is None else opened.info().text_fields
         if own is not None:
@@ -231,11 +233,19 @@ def add(
             opened = Index.create(index, text=fields or None, timeout=timeout)
             chosen = f" and the {_describe_fields(fields)}" if fields else ""
             note(f"{index} did not exist; created it with default settings{chosen}.")
-        with opened:
-            write = opened.mirror if mirror else opened.update
-            changes = write(chain(first, documents), n_jobs=jobs, progress=made)
-            total = len(opened)
-            facts = opened.info()
+        try:
+            with opened:
+                write = opened.mirror if mirror else opened.update
+                changes = write(chain(first, documents), n_jobs=jobs, progress=made)
+                total = len(opened)
+                facts = opened.info()
+        except Exception:
+            if not there and not _has_documents(index):
+                shutil.rmtree(index)  # created by this command
+                if was_folder:
+                    index.mkdir()
+                note(f"{index} has no documents and was removed.")
+            raise
     if facts.likely_language is not None and changes.added == total:
         note(
             f"most texts seem to have the language {facts.likely_language}, and {index} has "
@@ -657,6 +667,17 @@ def _split_lines(content: bytes, name: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines if line.strip()]
 
 
+def _has_documents(path: Path) -> bool:
+    """Return True unless an index is known to have no documents."""
+    from textkin.index import Index
+
+    try:
+        with Index.open(path) as opened:
+            return len(opened) > 0
+    except (OSError, ValueError):
+        return True
+
+
 def _is_empty_folder(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
@@ -689,7 +710,8 @@ def _describe_settings(facts: "IndexInfo") -> str:
         f"stop words: {stop_words or 'none'}",
     ]
     if facts.stemmer is not None:
-        ignored = "" if facts.term_stop_words is None else f" without {facts.term_stop_words}"
+        listed = facts.term_stop_words
+        ignored = "" if listed is None else f", without the words of the stop list {listed!r}"
         parts.append(f"language: {facts.language} (rankings by words use stems{ignored})")
     if facts.likely_language is not None:
         parts.append(f"but most texts seem to have the language {facts.likely_language}")

@@ -1,4 +1,4 @@
-"""Explanations of lower bounds of the distance, as parts that sum to each bound."""
+"""Explanations of lower bounds of the Word Mover's Distance: the word moves that sum to a bound."""
 
 from typing import Literal
 

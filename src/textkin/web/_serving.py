@@ -157,7 +157,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave signals to `SignalHandler`, which is installed from start to end."""
+        """Install no signal handlers, unlike uvicorn: `SignalHandler` handles signals."""
         yield
 
 

@@ -122,7 +122,7 @@ class ClusterRanking(Ranking):
         self._key = (ClusterRanking, self.ranking, where, n_jobs, self.memory)
 
     def bind(self, state: IndexState, scorer_of: ScorerOf) -> ClusterScorer:
-        """Create the scorer of a snapshot, split into blocks for workers."""
+        """Create a scorer that searches blocks of the rows of a snapshot on workers."""
         return ClusterScorer(self, state)
 
     def __eq__(self, other: object) -> bool:

@@ -203,7 +203,7 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
 def file_counter(
     documents: Documents, analyzer: AnalyzerSettings, text_fields: TextFields | None
 ) -> CountFiles:
-    """Create the function with which workers read and count files."""
+    """Create the function of workers that reads files and counts the words of each document."""
     source: Any = source_of(documents)
     names = None if text_fields is None else text_fields.names
     return CountFiles(analyzer, text_fields, source.options, same_reader(documents, names))

@@ -285,7 +285,7 @@ def _last_chunk(catalog: Catalog) -> tuple[int, bytes]:
 
 
 def _numbers(catalog: Catalog, terms: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of the terms that the catalog has, by term."""
+    """Return a mapping from each given term to its ID in the catalog, without unknown terms."""
     found: dict[str, int] = {}
     for start in range(0, len(terms), _MARKS):
         some = list(terms[start : start + _MARKS])

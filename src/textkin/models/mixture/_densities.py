@@ -173,7 +173,7 @@ def sums_about(values: NDArray[Any], weights: Float64Array, shift: Float64Array)
 
 
 def variance_of(sums: Float64Array) -> Float64Array:
-    """Compute the variance of each column from the sums of `sums_about`.
+    """Compute the variance of each column from the means of its values and of their squares.
 
     The mean of some thousand equal numbers differs from them by more than `_ROUNDING`.
     """

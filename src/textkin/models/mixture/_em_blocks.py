@@ -134,7 +134,7 @@ class BlockRows:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Task that runs the E step on a block, or returns None for an empty block."""
+    """Task that returns the sums of the E step of a mixture over a block of rows; None if empty."""
 
     frame: _RowFrame
     logits: Logits

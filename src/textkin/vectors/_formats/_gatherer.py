@@ -88,7 +88,7 @@ class Gatherer:
         self.entries = 0
 
     def add(self, parsed: ParsedBlock, first: int, again: Callable[[int], ParsedBlock]) -> bool:
-        """Add the entries of a parsed block; return False if no more are needed.
+        """Add the words and vectors of a parsed block of the file; return False at the limit.
 
         The result is False when the limit is reached. Then only lines up to the last kept row are
         counted: ``again(n)`` must parse only the first n lines.
