@@ -81,7 +81,10 @@ def open_index(folder: Path) -> Any:
     """Create an index of many documents in one segment."""
     import textkin as tk
 
-    index = tk.Index.create(folder, language=None)
+    try:
+        index = tk.Index.create(folder, language=None)
+    except TypeError:  # earlier versions have no languages
+        index = tk.Index.create(folder)
     index.add([{"id": f"{n}", "text": text} for n, text in enumerate(texts())])
     index.compact()
     return index
