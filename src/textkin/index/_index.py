@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from math import nan
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, overload
+from typing import Any, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -557,8 +557,10 @@ class Index:
         >>> index.close()
         >>> folder.cleanup()
         """
+        if not isinstance(query, str) and (query is not None or embedding is None):
+            query = checked_query(query)  # `SearchRequest` checks a text
         request = SearchRequest(
-            None if query is None and embedding is not None else checked_query(query),
+            cast("str | Words | None", query),
             ranking=ranking,
             k=k,
             offset=offset,

@@ -136,9 +136,9 @@ class Session:
 
     def derived(self, make: Callable[[Snapshot], _Made]) -> _Made:
         """Return an object made from the current snapshot, cached until it changes."""
-        self.check_usable()
+        self.check_usable()  # before the mutex is read: a forked process gets a new one
         with self._mutex:
-            snapshot = self.snapshot()
+            snapshot = self.snapshot() if self._current is None else self._current
             if self._derived is None or self._derived[0] is not snapshot:
                 self._derived = snapshot, make(snapshot)
             return cast("_Made", self._derived[1])
