@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from math import nan
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast, overload
+from typing import Any, Literal, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -557,10 +557,13 @@ class Index:
         >>> index.close()
         >>> folder.cleanup()
         """
-        if not isinstance(query, str) and (query is not None or embedding is None):
-            query = checked_query(query)  # `SearchRequest` checks a text
+        checked: str | Words | None
+        if isinstance(query, str) or (query is None and embedding is not None):
+            checked = query  # `SearchRequest` checks a text
+        else:
+            checked = checked_query(query)
         request = SearchRequest(
-            cast("str | Words | None", query),
+            checked,
             ranking=ranking,
             k=k,
             offset=offset,
