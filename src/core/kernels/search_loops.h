@@ -160,10 +160,6 @@ using EightFloats = float __attribute__((vector_size(32)));
 typedef float StoredEightFloats __attribute__((vector_size(32), aligned(4), may_alias));
 static_assert(alignof(StoredEightFloats) == 4);
 
-[[gnu::always_inline]] inline EightFloats load_eight(const float* values, std::int32_t column) {
-    return *reinterpret_cast<const StoredEightFloats*>(values + 8 * std::ptrdiff_t{column});
-}
-
 void weigh_rows(const std::int64_t* starts, std::size_t rows, const std::int32_t* columns,
                 const float* counts, const float* values, float* out) {
     for (std::size_t row = 0; row < rows; ++row) {
@@ -182,16 +178,22 @@ void weigh_rows(const std::int64_t* starts, std::size_t rows, const std::int32_t
 
 void weigh_rows_eightfold(const std::int64_t* starts, std::size_t rows, const std::int32_t* columns,
                           const float* counts, const float* values, float* out) {
+    const auto* eights = reinterpret_cast<const StoredEightFloats*>(values);
     for (std::size_t row = 0; row < rows; ++row) {
         EightFloats even{};
         EightFloats odd{};
         const auto end = static_cast<std::size_t>(starts[row + 1]);
         auto k = static_cast<std::size_t>(starts[row]);
         for (; k + 2 <= end; k += 2) {
-            even += counts[k] * load_eight(values, columns[k]);
-            odd += counts[k + 1] * load_eight(values, columns[k + 1]);
+            const EightFloats first = eights[columns[k]];
+            const EightFloats second = eights[columns[k + 1]];
+            even += counts[k] * first;
+            odd += counts[k + 1] * second;
         }
-        if (k < end) even += counts[k] * load_eight(values, columns[k]);
+        if (k < end) {
+            const EightFloats last = eights[columns[k]];
+            even += counts[k] * last;
+        }
         *reinterpret_cast<StoredEightFloats*>(out + 8 * row) = even + odd;
     }
 }
