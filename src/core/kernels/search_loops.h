@@ -55,18 +55,13 @@ using FourFloats = float __attribute__((vector_size(16)));
 typedef float StoredFourFloats __attribute__((vector_size(16), aligned(4), may_alias));
 static_assert(alignof(StoredFourFloats) == 4);
 
-// Stored vectors are loaded before a computation: without optimization, GCC 12 reads operands of
-// these types in a computation with instructions that require the full alignment.
-[[gnu::always_inline]] inline FourFloats load_four(const float* from) {
-    return *reinterpret_cast<const StoredFourFloats*>(from);
-}
-
 void pack_panel(const float* const* words, std::size_t dimension, float scale, float* out) {
     std::size_t k = 0;
     for (; k + 4 <= dimension; k += 4)
         for (std::size_t w = 0; w < kPanelWords; w += 4) {
             FourFloats rows[4];
-            for (std::size_t i = 0; i < 4; ++i) rows[i] = load_four(words[w + i] + k) * scale;
+            for (std::size_t i = 0; i < 4; ++i)
+                rows[i] = *reinterpret_cast<const StoredFourFloats*>(words[w + i] + k) * scale;
             const FourFloats a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
             const FourFloats b = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
             const FourFloats c = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
@@ -178,22 +173,18 @@ void weigh_rows(const std::int64_t* starts, std::size_t rows, const std::int32_t
 
 void weigh_rows_eightfold(const std::int64_t* starts, std::size_t rows, const std::int32_t* columns,
                           const float* counts, const float* values, float* out) {
-    const auto* eights = reinterpret_cast<const StoredEightFloats*>(values);
+    // Not `auto`, which drops the alignment of the type.
+    const StoredEightFloats* eights = reinterpret_cast<const StoredEightFloats*>(values);
     for (std::size_t row = 0; row < rows; ++row) {
         EightFloats even{};
         EightFloats odd{};
         const auto end = static_cast<std::size_t>(starts[row + 1]);
         auto k = static_cast<std::size_t>(starts[row]);
         for (; k + 2 <= end; k += 2) {
-            const EightFloats first = eights[columns[k]];
-            const EightFloats second = eights[columns[k + 1]];
-            even += counts[k] * first;
-            odd += counts[k + 1] * second;
+            even += counts[k] * eights[columns[k]];
+            odd += counts[k + 1] * eights[columns[k + 1]];
         }
-        if (k < end) {
-            const EightFloats last = eights[columns[k]];
-            even += counts[k] * last;
-        }
+        if (k < end) even += counts[k] * eights[columns[k]];
         *reinterpret_cast<StoredEightFloats*>(out + 8 * row) = even + odd;
     }
 }
